@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from jury_adapters.core.judgment import Finding
 from jury_adapters.core.negations import negates
+from jury_adapters.core.qualifiers import ALSO_ENGLISH, BEFORE_NUMBERS, BOUNDS, HEDGES
 from jury_adapters.grounding.exact_words import HARD, SOFT, exact_words
 from jury_adapters.grounding.findings import listed, says_something, short
 from jury_adapters.grounding.normalisation import unsegmented, words
@@ -29,13 +30,15 @@ def aligned(passages: Passages, line: str) -> Finding:
     if len(found) > _LONGEST_SENTENCE:
         return Finding(name, None, "too long to be one sentence")
     plain, complete = exact_words(line) or found, line.endswith((".", "!", "?")) and len(found) >= _FEWEST_WORDS
+    lists = _IN_ENGLISH if passages.marks == "english" else _IN_OTHERS
     best, detail, where = 0.0, "no place in the contexts is like it", ""
     for number in passages.places(found):
         evidence = passages.lines[number]
         for clauses in (passages.clauses(number), passages.window(number)):
             tokens = [word for word in clauses if word not in (SOFT, HARD)]
             share = common_length(plain, tokens) / len(plain)
-            problem = _new_or_turned(plain, tokens, share) or _left_out(plain, Place.read(clauses), complete)
+            problem = _new_or_turned(plain, tokens, share, lists)
+            problem = problem or _left_out(plain, Place.read(clauses, lists), complete)
             if not problem and evidence.endswith("?") and not line.endswith("?"):
                 problem = "the contexts ask it"
             if not problem:
@@ -43,6 +46,42 @@ def aligned(passages: Passages, line: str) -> Finding:
             if share >= best:
                 best, detail, where = share, problem, evidence
     return Finding(name, None, detail, where[:_MOST_EVIDENCE], best)
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Words of other languages than English that qualify a sentence, as far as they count beside a context.
+
+    Attributes:
+        bounds: words that narrow their clause.
+        hedges: words that weaken or reverse the sentence.
+        before_numbers: words that bound the number after them.
+    """
+
+    bounds: frozenset[str]
+    hedges: frozenset[str]
+    before_numbers: frozenset[str]
+
+    def narrows(self, word: str) -> bool:
+        """Return whether a word narrows, bounds or measures what is said in its clause."""
+        return _NARROWS.fullmatch(word) is not None or _is_one_of(word, self.bounds)
+
+    def turns(self, word: str) -> bool:
+        """Return whether a word reverses, weakens or reports the sentence around it."""
+        return _TURNS.fullmatch(word) is not None or negates(word) or _is_one_of(word, self.hedges)
+
+    def bounds_next(self, word: str) -> bool:
+        """Return whether a word bounds the number after it."""
+        return word in _BOUNDS or word in self.before_numbers
+
+
+def _is_one_of(word: str, known: frozenset[str]) -> bool:
+    """Return whether a list has a word, or a part of it such as that before the apostrophe of "jusqu'en"."""
+    return word in known or ("'" in word and not known.isdisjoint(word.split("'")))
+
+
+_IN_OTHERS = Lists(BOUNDS, HEDGES, BEFORE_NUMBERS)
+_IN_ENGLISH = Lists(BOUNDS - ALSO_ENGLISH, HEDGES - ALSO_ENGLISH, BEFORE_NUMBERS - ALSO_ENGLISH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +109,7 @@ class Place:
     ends: int
 
     @classmethod
-    def read(cls, clauses: Sequence[str]) -> Place:
+    def read(cls, clauses: Sequence[str], lists: Lists) -> Place:
         """Read the words of a place and the marks between its clauses."""
         tokens: list[str] = []
         soft = hard = 0
@@ -82,10 +121,10 @@ class Place:
             else:
                 tokens.append(word)
         kept = _bits(
-            tokens, lambda word: word in _JOINTS or _narrows(word) or (_is_number(word) and not _is_year(word))
+            tokens, lambda word: word in _JOINTS or lists.narrows(word) or (_is_number(word) and not _is_year(word))
         )
-        starts, whole = _starts(tokens, soft | hard)
-        ends = _ends(tokens, soft, hard)
+        starts, whole = _starts(tokens, soft | hard, lists)
+        ends = _ends(tokens, soft, hard, lists)
         return cls(tokens, soft, hard, _bits(tokens, _is_number), kept, starts, whole, ends)
 
     def follow(self, reached: int, word: str) -> int:
@@ -105,13 +144,13 @@ class Place:
         return found & here
 
 
-def _new_or_turned(plain: Sequence[str], tokens: Sequence[str], share: float) -> str:
+def _new_or_turned(plain: Sequence[str], tokens: Sequence[str], share: float, lists: Lists) -> str:
     """Return the reason that the words of a sentence and of a place differ, or "" if all are there in this order."""
     known = set(tokens)
     if new := [word for word in plain if word not in known]:
         return f"new here: {listed(new)}"
     left_out = Counter(tokens) - Counter(plain)
-    if turned := sorted(word for word in left_out if _TURNS.fullmatch(word) or negates(word)):
+    if turned := sorted(word for word in left_out if lists.turns(word)):
         return f"the contexts qualify it: {listed(turned)}"
     if share < 1:
         return f"only {share:.0%} of its words are there in this order"
@@ -133,7 +172,7 @@ def _bits(tokens: Sequence[str], is_set: Callable[[str], bool]) -> int:
     return sum(1 << at for at, word in enumerate(tokens) if is_set(word))
 
 
-def _starts(tokens: Sequence[str], breaks: int) -> tuple[int, int]:
+def _starts(tokens: Sequence[str], breaks: int, lists: Lists) -> tuple[int, int]:
     """Return the words before which nothing is left out that narrows them: of part of a sentence, and of all of it."""
     starts = whole = 0
     narrowed, before = False, ""
@@ -141,16 +180,16 @@ def _starts(tokens: Sequence[str], breaks: int) -> tuple[int, int]:
         if breaks >> at & 1 or before in _COORDINATORS:
             narrowed = False
             before = "" if breaks >> at & 1 else before
-        bound = _is_number(word) and before in _BOUNDS
+        bound = _is_number(word) and lists.bounds_next(before)
         if not narrowed and not bound:
             starts |= 1 << at
             whole |= (before not in _PREPOSITIONS) << at
-        narrowed |= _narrows(word) or _is_amount(word)
+        narrowed |= lists.narrows(word) or _is_amount(word)
         before = word
     return starts, whole
 
 
-def _ends(tokens: Sequence[str], soft: int, hard: int) -> int:
+def _ends(tokens: Sequence[str], soft: int, hard: int, lists: Lists) -> int:
     """Return the words after which nothing of the clause is left out that narrows it, nor the unit of a number."""
     ends, narrowed = 0, False
     for at in reversed(range(len(tokens))):
@@ -158,15 +197,11 @@ def _ends(tokens: Sequence[str], soft: int, hard: int) -> int:
         following = after if not soft >> (at + 1) & 1 else ""
         if not following or following in _COORDINATORS:
             narrowed = False
-        narrowed |= _narrows(following)
+        narrowed |= lists.narrows(following)
         unit_left_out = following and following not in _AFTER_NUMBERS and _BARE.fullmatch(tokens[at])
         if not narrowed and after not in _CONTINUES and (not unit_left_out or _is_year(tokens[at])):
             ends |= 1 << at
     return ends
-
-
-def _narrows(word: str) -> bool:
-    return _NARROWS.fullmatch(word) is not None
 
 
 def _is_number(word: str) -> bool:

@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from jury_adapters.core.judgment import Finding
 from jury_adapters.core.negations import find_negation
+from jury_adapters.grounding.codes import codes
 from jury_adapters.grounding.east_asian import in_digits, written_numbers
 from jury_adapters.grounding.names import names, skipped_names
 from jury_adapters.grounding.normalisation import STOPWORDS, spaceless, stem, tidy, unsegmented, words
+from jury_adapters.grounding.number_index import has_symbol
 from jury_adapters.grounding.passages import Measure, Passages, Source
 from jury_adapters.grounding.quantities import Marks, Quantity, is_hedged, quantities
 from jury_adapters.grounding.units import kind_of
 
 
 def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
-    """Return one check per name and number that the source does not have, in the order of the answer."""
+    """Return one check per code, number and name that the source does not have, in the order of the sentences."""
     found: dict[str, Finding] = {}
     for line in lines:
-        if len(found) >= _MOST_FOUND:
-            break
-        for asked in quantities(line, source.marks):
-            if len(found) >= _MOST_FOUND:
-                break
-            label = f"number: {asked.text}"
-            if _is_loose_fraction(asked, source, line):
-                continue
-            if label not in found and not _spelled_out(asked, source) and (detail := _problem(asked, source)):
-                found[label] = Finding(label, False, detail, line[:_MOST_EVIDENCE])
-        for asked_name in names(line) if source.compares_names else ():
+        rest = line
+        for label, detail, start, end in (*_codes(line, source), *_numbers(line, source)):
+            if detail and len(found) < _MOST_FOUND:
+                found.setdefault(label, Finding(label, False, detail, line[:_MOST_EVIDENCE]))
+            rest = f"{rest[:start]}{'_' * (end - start)}{rest[end:]}"  # so that no letter of it is read as a name
+        for asked_name in names(rest) if source.compares_names else ():
             if missing := source.names.missing(asked_name):
                 label = f"name: {asked_name.text[:100]}"
                 detail = f"{listed(missing)} is not in the contexts or the question"
                 found.setdefault(label, Finding(label, False, detail, line[:_MOST_EVIDENCE]))
+        if len(found) >= _MOST_FOUND:
+            break
     return list(found.values())
+
+
+def _codes(line: str, source: Source) -> Iterator[tuple[str, str, int, int]]:
+    """Yield the label, the problem ("" for none), the start and the end of each code of a line."""
+    for code in codes(line):
+        lacks = source.codes.lacks(code.text)
+        if lacks or code.has_groups:  # a known "A320" is a name too
+            yield f"code: {code.text}", _NOWHERE if lacks else "", code.start, code.end
+
+
+def _numbers(line: str, source: Source) -> Iterator[tuple[str, str, int, int]]:
+    """Yield the same of each number of a line that is a measure or has a problem, but not of the digits of codes."""
+    inside = [range(code.start, code.end) for code in codes(line)]
+    for asked in quantities(line, source.marks):
+        if any(asked.start in code for code in inside) or _is_loose_fraction(asked, source, line):
+            continue
+        detail = "" if _spelled_out(asked, source) else _problem(asked, source)
+        measures = kind_of(asked.unit) is not None and not asked.word
+        if detail or measures:
+            yield f"number: {asked.text}", detail, asked.start, asked.end if measures else asked.start
 
 
 def uncompared_counts(source: Source, lines: Sequence[str]) -> list[str]:
@@ -76,7 +96,9 @@ def unread_words(source: Source, lines: Sequence[str]) -> list[str]:
 
 
 def compares_numbers(source: Source, lines: Sequence[str]) -> bool:
-    """Return whether the answer has a number or date that is compared with the source."""
+    """Return whether the answer has a number, date or code that is compared with the source."""
+    if any(True for line in lines for _ in codes(line)):
+        return True
     found = ((asked, line) for line in lines for asked in quantities(line))
     return any(not _spelled_out(asked, source) and not _is_loose_fraction(asked, source, line) for asked, line in found)
 
@@ -150,7 +172,7 @@ def differing_numbers(source: Source, lines: Sequence[str]) -> list[str]:
     """Return the numbers that the source has with another sign or unit only, and the days of another year."""
     numbers = source.numbers
     asked = (quantity for line in lines for quantity in quantities(line, source.support_marks))
-    differing = (one for one in asked if numbers.other_sign(one) or numbers.other_unit(one) or numbers.other_year(one))
+    differing = (one for one in asked if numbers.other_sign(one) or numbers.other_units(one) or numbers.other_year(one))
     return list(dict.fromkeys(map(_signed, differing)))
 
 
@@ -195,6 +217,12 @@ def short(line: str) -> str:
 
 _MOST_FOUND = 1000  # new names, numbers or words; more are not informative
 _MOST_EVIDENCE = 300  # characters
+_SPELLED_OUT = 12  # the largest number that technical texts spell out
+_SCALE = re.compile(
+    r"(?:milli|mili|milho|miljo|miljard|миллио|миллиа|мільи|мільярд|εκατομμ)\w*|mio|mrd|mld|mln|tsd|tausend|mil|mila|"
+    r"duizend|тыс|млн|млрд"
+)
+_NOWHERE = "not in the contexts or the question"
 
 
 def _terms(line: str) -> dict[str, str]:
@@ -206,7 +234,7 @@ def _terms(line: str) -> dict[str, str]:
 
 def _problem(asked: Quantity, source: Source) -> str:
     if not source.numbers.covers(asked):
-        return "not in the contexts or the question"
+        return _NOWHERE
     unit = source.numbers.other_unit(asked)
     return f"the contexts say {unit}" if unit else ""
 
@@ -215,8 +243,10 @@ def _spelled_out(asked: Quantity, source: Source) -> bool:
     """Return whether the source may state this number in a form that cannot be read.
 
     Outside English, Chinese and Japanese, number words are not known, so only numbers that are not usually spelled out
-    are checked: those with three digits or more before trailing zeros, those with a unit or before a word for which the
-    source uses digits, and times of day, if the source has others in digits or the minutes are not a multiple of five.
+    are checked: decimals (but not "2,5 Stunden", which is "zweieinhalb", and "1,5 Millionen"), those with three digits
+    or more before trailing zeros, those from 13 up with the symbol of a unit, those with a unit or before a word for
+    which the source uses digits, and times of day, if the source has others in digits or the minutes are not a multiple
+    of five.
     """
     if _is_count(asked, source):
         return True
@@ -224,12 +254,14 @@ def _spelled_out(asked: Quantity, source: Source) -> bool:
         return False
     if asked.times:
         return not source.numbers.writes_times_in_digits() and _minutes(asked) % 5 == 0
-    return (
-        asked.fraction is not None
-        or asked.word
-        or not asked.readings
-        or len(asked.readings[0].replace(".", "").rstrip("0")) < 3
-    )
+    if asked.fraction is not None or asked.word or not asked.readings:
+        return True
+    value = asked.readings[0]
+    if "." in value:
+        return (value.endswith(".5") and kind_of(asked.unit) == "time") or _SCALE.fullmatch(asked.after) is not None
+    if value.isdigit() and int(value) > _SPELLED_OUT and has_symbol(asked):
+        return False
+    return len(value.rstrip("0")) < 3
 
 
 def _minutes(asked: Quantity) -> int:

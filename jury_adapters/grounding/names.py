@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, is_contraction, words
+from jury_adapters.grounding.units import is_symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,10 @@ def _capitalised(sentence: str) -> Iterator[Name]:
         first = _STARTS.search(sentence, max(0, run.start() - 4), run.start()) is not None
         before_initials = _INITIALS.match(sentence, run.end()) is not None
         for contracted, piece in groupby(run[0].split(" "), is_contraction):  # "Today I'm Anna" has two pieces
-            if not contracted and (name := _name(list(piece), first=first, before_initials=before_initials)):
+            found = list(piece)
+            if is_symbol(found[0]) and _PER.search(sentence, max(0, run.start() - 4), run.start()):
+                found.pop(0)
+            if found and not contracted and (name := _name(found, first=first, before_initials=before_initials)):
                 yield name
             first = False
 
@@ -179,6 +183,8 @@ def _keys(word: str) -> Iterator[str]:
     """Yield the parts of a word to look up: halves of a compound apart, no possessive, no role, no plain number."""
     if _DOTTED.fullmatch(word + "."):
         yield word.replace(".", "").lower()
+    elif is_symbol(word) and not word.isupper():  # "kWh" is the symbol of a unit anywhere, but "MA" may be a name
+        return
     elif _MODEL.fullmatch(word):
         yield word.replace("-", "").lower()
     else:
@@ -214,6 +220,7 @@ _BETWEEN = re.compile(r"[,;] (?:(?:and|or|&) )?| (?:and|or|&) ")
 _ADDRESSED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Dame)\.? ([A-Z][\w'-]*(?:\.? [A-Z][\w'-]*){0,2})")
 _LETTERS = re.compile(r"[^\W\d_][\w'-]*")
 _CAPITAL = re.compile(r"\b[A-Z]\w{3,}")
+_PER = re.compile(r"(?:\bper |/ ?)$")
 _INITIALS = re.compile(r"\. [A-Z]")
 _ACRONYM = re.compile(r"\b[A-Z][A-Z0-9]+\b")
 _GLUED = re.compile(r"([a-z]{2,})[0-9]+")

@@ -20,7 +20,7 @@ from jury_adapters.grounding.quantities import (
     quantities,
 )
 from jury_adapters.grounding.times_of_day import half_in_words, speaks_times, times_in_words
-from jury_adapters.grounding.units import kind_of
+from jury_adapters.grounding.units import is_symbol, kind_of
 
 
 @dataclass(slots=True)
@@ -52,6 +52,7 @@ class NumberIndex:
     _fractions: set[Fraction] = field(default_factory=set)
     _signs: dict[str, set[bool]] = field(default_factory=dict)
     _writes_times: bool = False
+    _decimal_commas: bool = False
 
     def __post_init__(self) -> None:
         self._values.update(range_ends(self.source))
@@ -60,6 +61,7 @@ class NumberIndex:
             self._values.update(bare(digits) for digits in set(re.findall(r"\d+", text)))
         for found in quantities(text, self.marks):
             self._values.update(found.times if found.is_time and ":" in found.text else found.readings)
+            self._decimal_commas |= _DECIMAL_COMMA.search(found.text) is not None
             self._values.update(found.parts)
             self._add_times(found, text)
             for day in found.day:
@@ -95,6 +97,8 @@ class NumberIndex:
             return True
         if not self._amounts.isdisjoint(asked.amounts):
             return True
+        if self._decimal_commas and _DECIMAL_COMMA.search(asked.text):
+            return False  # "2,1" is not a list of 2 and 1 where "1,2" is a decimal number
         return bool(asked.parts) and all(part in self._values for part in asked.parts)
 
     def other_sign(self, asked: Quantity) -> bool:
@@ -135,21 +139,28 @@ class NumberIndex:
         return any(unit in units for units in self._units.values())
 
     def _has_kind(self, unit: str) -> bool:
-        """Return whether the source gives sums of money, or sizes, in digits, in any unit of the kind of this one."""
+        """Return whether the source gives measures in digits in any unit of the kind of this one."""
         kind = kind_of(unit)
-        return kind in _IN_DIGITS and any(kind_of(other) == kind for units in self._units.values() for other in units)
+        return kind is not None and any(kind_of(other) == kind for units in self._units.values() for other in units)
 
     def writes_in_digits(self, asked: Quantity) -> bool:
-        """Return whether the source gives numbers in digits with the unit of this one or, from 13 up, before its word.
+        """Return whether the source gives numbers in digits with the unit of this one, or a unit of its kind.
 
-        Many styles spell smaller numbers out.
+        Many styles spell smaller numbers out before a word, also one for a time. So from 13 up only, numbers before the
+        same word count, and times before words such as "hours".
         """
         if asked.word or not asked.readings:
             return False
-        if asked.unit and (self.has_unit(asked.unit) or self._has_kind(asked.unit)):
-            return True
         large = PLAIN_NUMBER.fullmatch(asked.readings[0]) is not None and Decimal(asked.readings[0]) > _SPELLED_OUT
+        if asked.unit and (self.has_unit(asked.unit) or self._has_kind(asked.unit)):
+            return large or kind_of(asked.unit) != "time" or (has_symbol(asked) and self.has_unit(asked.unit))
         return large and asked.after in self._after
+
+    def other_units(self, asked: Quantity) -> bool:
+        """Return whether the source gives this number, and only with units other than this one, of any kind."""
+        seen = set().union(*(self._units.get(value, ()) for value in asked.readings))
+        measured = kind_of(asked.unit) is not None and bool(seen) and all(map(kind_of, seen))
+        return measured and asked.unit not in seen and self._amounts.isdisjoint(asked.amounts)
 
     def other_unit(self, asked: Quantity) -> str:
         """Return another unit of the same kind that the source gives this number; "" if there is none."""
@@ -229,13 +240,23 @@ def _rounds(percentage: str, fraction: Fraction) -> bool:
     return abs(Fraction(percentage) - 100 * fraction) <= Fraction(1, 2 * 10**decimals)
 
 
+def has_symbol(asked: Quantity) -> bool:
+    """Return whether the unit of a number is a symbol, such as "Nm" or "°C", and not a word; a percentage has none.
+
+    >>> [found.text for found in quantities("5 Nm, 5 hours, 5 °C, 5 %") if has_symbol(found)]
+    ['5 Nm', '5 °C']
+    """
+    unit = asked.text.lstrip("0123456789.,' -")
+    return kind_of(asked.unit) not in (None, "share") and (len(unit) < 3 or is_symbol(unit) or unit == "min")
+
+
 def range_ends(text: str) -> set[str]:
     """Return the last years of ranges such as "2010-11"."""
     return {first[:2] + second for first, second in set(_RANGE.findall(text))}
 
 
 _RANGE = re.compile(r"\b(\d{4}) ?[-/] ?(\d{2})\b")
+_DECIMAL_COMMA = re.compile(r"(?<![\d,.])\d+,(?:\d{1,2}|\d{4,})(?![\d,])")
 _SPELLED_OUT = 12
-_IN_DIGITS = ("money", "length", "mass", "volume")
 _ROUGHLY = Fraction(1, 50)
 _AFTER_HOURS = STOPWORDS | {"o", "sharp", "noon", "uhr", "uur", "h", "heures", "daily"}

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from jury_adapters.grounding.codes import CodeIndex
 from jury_adapters.grounding.exact_words import HARD, exact_clauses, exact_words
 from jury_adapters.grounding.languages import reads_english, script
 from jury_adapters.grounding.months import is_dotted_date
@@ -230,12 +231,13 @@ def _keys(quantity: Quantity) -> set[object]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Sources of an answer: the contexts and, for names and numbers, the question too.
+    """Sources of an answer: the contexts and, for names and numbers, the question and what the user said before it.
 
     Attributes:
         passages: the contexts.
         names: the names in contexts and question.
         numbers: the numbers in contexts and question.
+        codes: the codes of letters and digits in contexts and question.
         english: whether contexts and question read as English prose.
         compares_names: whether the names of the answer can be compared with these; not if the answer is in another
             language.
@@ -246,6 +248,7 @@ class Source:
     passages: Passages
     names: NameIndex
     numbers: NumberIndex
+    codes: CodeIndex
     english: bool
     compares_names: bool
     reads_number_words: bool = True
@@ -264,15 +267,16 @@ class Source:
 
 # All jurors of the screen ask for the same case, one after the other; more entries would only use memory.
 @lru_cache(maxsize=4)
-def read_source(contexts: tuple[str, ...], question: str) -> Source:
-    """Read contexts and question. The last few results are cached."""
+def read_source(contexts: tuple[str, ...], question: str, earlier: tuple[str, ...] = ()) -> Source:
+    """Read contexts, question, and what the user said before it. The last few results are cached."""
     text = "\n".join(tidy(context) for context in contexts)
-    known = f"{text}\n{tidy(question)}"
+    known = "\n".join((text, *map(tidy, earlier), tidy(question)))
     english = reads_english(text, tidy(question))
     passages = Passages(text, "english" if english else "thousands")
     numbers = NumberIndex(known)
     names = NameIndex(known, frozenset(numbers.months()))
-    return Source(passages, names, numbers, english, english, english or script(passages.text) == "han")
+    codes = CodeIndex(known)
+    return Source(passages, names, numbers, codes, english, english, english or script(passages.text) == "han")
 
 
 @lru_cache(maxsize=4)

@@ -32,7 +32,7 @@ from jury_adapters.grounding.months import ENGLISH_MONTH as _MONTH
 from jury_adapters.grounding.times_of_day import CLOCK_PATTERN as TIME_PATTERN
 from jury_adapters.grounding.times_of_day import hour_and_rest, is_clock_decimal
 from jury_adapters.grounding.times_of_day import times as times_of
-from jury_adapters.grounding.units import NAMES_PATTERN, SYMBOLS_PATTERN, amounts, denominator, unit_named
+from jury_adapters.grounding.units import NAMES_PATTERN, SYMBOLS_PATTERN, amounts, denominator, kind_of, unit_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +127,15 @@ def _numeral(match: re.Match[str], text: str, marks: Marks) -> Quantity:
     measured, measure = values, unit
     if len(scale) < 3 and times > 1:
         values += readings  # "5m" may also be five metres
-    if not unit and (scale == "m" or ending == "s"):  # "30s" may also be seconds
+    negative = _MINUS.search(text, max(0, match.start() - 8), match.start()) is not None
+    if not unit and (scale == "m" or ending == "s" or match[0].endswith(" K")):  # "30s" may also be seconds
         measured, measure = readings, scale or ending
         unit = scale
     per, end = denominator(text, match.end()) if measure else ("", century.end() if century else match.end())
     step = _step(digits, times, text, match.start()) if not kind else Decimal(0)
     plain = [value for value in measured if len(value) < _LONGEST and PLAIN_NUMBER.fullmatch(value)]
+    if negative and kind_of(measure) == "temperature":
+        plain = [f"-{value}" for value in plain]
     found, after = amounts(plain, measure, per), "" if unit else _word_after(text, end)
     if value is not None:
         found = _fraction_amounts(value, measure, per)
@@ -140,7 +143,7 @@ def _numeral(match: re.Match[str], text: str, marks: Marks) -> Quantity:
         values += tuple(time for time in times_of(digits) if time not in values)
     return Quantity(
         match[0], match.start(), values, parts, unit=kind or unit, end=end, amounts=found, after=after, step=step,
-        negative=_MINUS.search(text, max(0, match.start() - 8), match.start()) is not None, fraction=value,
+        negative=negative, fraction=value,
     )  # fmt: skip
 
 
@@ -373,7 +376,7 @@ _ANY = re.compile(
         (?P<digits>\d{{1,3}}(?:,\ \d{{3}})+(?!\d)|\d{{1,3}}(?:\ \d{{3}})+(?![\d,.])|
            \d{{1,4}}\.\ \d{{1,3}}(?![\d.,])|\d+(?:[.,'/]\d+)*)
         (?:(?P<ending>st|nd|rd|th|s){END}|
-           [ -]?(?P<scale>(?:hundred|thousand|million|billion|trillion|lakh|crore|dozen)s?|bn|mn|tn|[kmbKMB])
+           [ -]?(?P<scale>(?:hundred|thousand|million|billion|trillion|lakh|crore|dozen)s?|bn|mn|tn|[kmbKMB](?!\^))
            {END})?
         (?:[ -]?(?P<unit>[%‰]|(?:{NAMES_PATTERN}){END}|{SYMBOLS_PATTERN}))?)
     | (?P<words>(?<![\w'])(?<!\w-)(?:(?:an?)\ (?=hundred|thousand|million|billion|trillion|dozen))?

@@ -43,6 +43,7 @@ from jury_adapters.grounding.reasons import (
     nothing_new,
     unread_sentences,
 )
+from jury_adapters.grounding.spelling import shows_words_as_written
 
 __all__ = [
     "ContextRelevance",
@@ -60,8 +61,10 @@ class NamesAndNumbers(Judge):
 
     FAIL with one check for each missing item (the sentence is its evidence), else ABSTAIN. It never passes an answer,
     because known names and numbers can be put together wrongly. Spelling does not matter ("two million" is 2,000,000,
-    "two thirds" is 2/3, "half past seven" is 7:30, "2.15 p.m." is 14:15, 22 February 2020 is 2020-02-22, "Italian" is
-    Italy, "UN" is United Nations). Month names are read in 19 European languages: "1er mars 2020" is 2020-03-01.
+    "two thirds" is 2/3, "half past seven" is 7:30, "2.15 p.m." is 14:15, 22 February 2020 is 2020-02-22, "2 m³" is
+    2,000 litres, "Italian" is Italy, "UN" is United Nations). Codes such as "MK-4711-08" are compared as wholes. What
+    the user said in earlier messages counts like the question. Month names are read in 19 European languages: "1er mars
+    2020" is 2020-03-01.
 
     It ignores counts up to ten written as words, unless the contexts have numbers with the same unit; fractions in
     words, unless the contexts have fractions, or "more than" or the like stands before them; signs, because "fell by 5"
@@ -86,6 +89,7 @@ class NamesAndNumbers(Judge):
     required_fields = ("answer", "contexts")
     name: str = "NamesAndNumbers"
 
+    @shows_words_as_written
     def assess(self, case: Case) -> Judgment:
         ready = _read(case)
         if isinstance(ready, str):
@@ -106,9 +110,9 @@ class SentenceAlignment(Judge):
     Nearly verbatim: all words of the sentence are at one place of the contexts and in the same order there, with the
     same signs ("-5", "5 ‰", "€ 40", "5 a.m."), and at most three words are left out between two neighbours. Articles
     do not count. What is left out must not change the sentence: a word anywhere in the sentence of the contexts that
-    negates (in English and 13 other European languages), hedges or reports ("not", "niet", "denied", "may", "except");
-    a word in the same clause that narrows or bounds ("half", "more than", "at most", "each", "until"); a number before
-    or between the words; or a word beside a number that is kept. Otherwise ABSTAIN. There is one check per sentence.
+    negates, forbids, hedges or reports ("not", "verboten", "denied", "may", "except"); a word in the same clause that
+    narrows or bounds ("half", "höchstens", "each", "until"), all in English and 13 other European languages; a number
+    before or between the words; or a word beside a number that is kept. Otherwise ABSTAIN, with one check per sentence.
     PASS means *grounded*, not correct: that an adjective or a place is left out ("the paid-up members") is not noticed.
 
     If words cannot be separated (Chinese, Thai, text without spaces), only whole sentences of the contexts pass.
@@ -126,6 +130,7 @@ class SentenceAlignment(Judge):
     required_fields = ("answer", "contexts")
     name: str = "SentenceAlignment"
 
+    @shows_words_as_written
     def assess(self, case: Case) -> Judgment:
         ready = _read(case)
         if isinstance(ready, str):
@@ -160,8 +165,9 @@ class SentenceSupport(Judge):
         threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
             above it abstains if a sentence has a negation (of English and 13 other European languages) and its best
             place, a whole sentence of the contexts, has none, or the reverse; if the contexts have one of its numbers
-            with another sign, unit or year only; or if it has no word in addition to the question's. No threshold
-            suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit yours on labels.
+            with another sign, unit or year only ("420 kg" beside "420 litres"); or if it has no word in addition to the
+            question's. No threshold suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit
+            yours on labels.
         name: the juror's name in verdicts.
 
     It abstains on texts in scripts without spaces (Chinese, Japanese, Thai), because their words cannot be separated. A
@@ -189,6 +195,7 @@ class SentenceSupport(Judge):
     def pass_scores(self) -> frozenset[float]:
         return frozenset() if self.threshold is None else frozenset({float(self.threshold)})
 
+    @shows_words_as_written
     def assess(self, case: Case) -> Judgment:
         ready = _read(case)
         if isinstance(ready, str):
@@ -261,6 +268,7 @@ class ContextRelevance(Judge):
     def pass_scores(self) -> frozenset[float]:
         return frozenset() if self.threshold is None else frozenset({float(self.threshold)})
 
+    @shows_words_as_written
     def assess(self, case: Case) -> Judgment:
         contexts, question = _contexts(case), (case.question or "").strip()
         if not contexts or not question:
@@ -303,6 +311,7 @@ class Undecided(Judge):
         """0, because it gives no opinion, and skipping it saves nothing."""
         return 0
 
+    @shows_words_as_written
     def assess(self, case: Case) -> Judgment:
         ready = _read(case)
         if isinstance(ready, str):
@@ -357,7 +366,8 @@ def _read(case: Case) -> tuple[Source, tuple[str, ...]] | str:
     contexts, lines = _contexts(case), read_sentences(case.answer or "")
     if not contexts or not lines:
         return lacking("answer", contexts, there=bool(lines))
-    source = read_source(contexts, case.question or "")
+    said = tuple(message.content for message in case.messages if message.role == "user")
+    source = read_source(contexts, case.question or "", said)
     if _differs(source, case.answer or "", case.question or "", source.names.has):
         source = replace(source, compares_names=False, other_language=True)
     return source, lines

@@ -14,11 +14,12 @@ class RefusalCheck(Judge):
     """The answer is not a refusal in English such as "I'm sorry, but I can't help with that".
 
     FAIL when the answer *opens* with a refusal in the first person, or states only that the answer is not known ("I
-    don't know.", "The manuals do not say.", "Not found.", LlamaIndex's "Empty Response"). What a policy or a report
-    does not cover is an answer, and so is what any text does not say if the question asks for that. An answer that only
-    mentions "I can't" somewhere, quotes a refusal, or declines one detail and then continues ("I can't give exact
-    figures, but it was about 40 %") passes. Curly quotes are read as straight ones. It abstains on an answer in another
-    language, which it recognises by function words and accents, or by the question.
+    don't know.", "The manuals do not say.", "It is not in the manual.", "The torque is not specified.", LlamaIndex's
+    "Empty Response"). What a policy or a report does not cover is an answer, and so is what any text does not say if
+    the question asks for that. An answer that only mentions "I can't" somewhere, quotes a refusal, or declines one
+    detail and then continues ("I can't give exact figures, but it was about 40 %") passes. Curly quotes are read as
+    straight ones. It abstains on an answer in another language, which it recognises by function words and accents, or
+    by the question.
 
     Args:
         name: the check's name in verdicts.

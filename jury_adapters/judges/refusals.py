@@ -91,7 +91,7 @@ _ANSWERS_ANYWAY = re.compile(
 
 _FACTS = r"(?:information|details?|data|knowledge|context|mention|answer|idea|clue)"
 _SOURCE = (
-    r"(?:(?:the|these|this|those|your|my)? ?(?:provided |given |available |supplied |retrieved )*"
+    r"(?:(?:the|these|this|those|your|my)? ?(?:provided |given |available |supplied |retrieved |context |background )*"
     r"(?:contexts?|texts?|documents?|passages?|sources?|information|articles?|excerpts?|materials?|data)"
     r"(?: (?:provided|given|above|available|that I have))?)"
 )
@@ -99,6 +99,7 @@ _WRITINGS = (
     r"(?:manuals?|handbooks?|guides?|instructions|documentation|files?|pages?|website|knowledge base|faqs?|"
     r"(?:search )?results?)"
 )
+_INSTRUCTIONS = r"(?:manuals?|handbooks?|instructions|documentation|knowledge base|faqs?|(?:search )?results?)"
 _OTHER_WRITINGS = (  # what an application may be asked about, so most of what they do not say is an answer
     r"(?:reports?|papers?|books?|notes?|records?|transcripts?|logs?|policy|policies|rules?|regulations?|contracts?|"
     r"agreements?|guidelines?|terms)"
@@ -112,8 +113,12 @@ _OPEN = (  # an object that names no fact, or a clause that asks for it
 )
 _SILENT_SOURCE = (
     rf"(?:{_SOURCE} (?:does not|do not|doesn't|don't|did not|didn't) "
-    r"(?:say|mention|contain|provide|specify|state|include|tell|indicate|give|answer|have)\b"
+    r"(?:say|mention|contain|provide|specify|state|include|tell|indicate|give|list|answer|have)\b"
     rf"|{_THE}{_WRITINGS} {_DOES_NOT} (?:say|mention|specify|state|tell|indicate)\b"
+    rf"|{_THE}{_INSTRUCTIONS} {_DOES_NOT} (?:give|provide|list|contain)\b"
+    rf"|{_THE}(?:{_SOURCE}|{_INSTRUCTIONS}) "
+    r"(?:gives?|provides?|states?|specif(?:y|ies)|mentions?|lists?|indicates?) no\b"
+    rf"|{_THE}(?:\w+ )?(?:contexts?|passages?|excerpts?|results) contains? no\b"
     rf"|{_THE}(?:{_SOURCE}|{_WRITINGS}|{_OTHER_WRITINGS}) {_DOES_NOT} (?:say|mention|specify|state|tell|indicate|"
     rf"answer|address|cover|describe|explain|discuss|contain|give|provide|include|have){_OPEN}"
     rf"|none of (?:the|these|those|my|your) (?:\w+ ){{0,2}}?(?:{_SOURCE}|{_WRITINGS}|{_OTHER_WRITINGS}) "
@@ -125,7 +130,12 @@ _NOT_KNOWN = (
     r"(?:is|was|are|were|remains?) (?:still |currently |simply |as yet )?(?:unknown|unclear|uncertain|unspecified|"
     r"not (?:known|clear|stated|specified|mentioned|said|given|provided|recorded|documented))"
 )
-_GIVEN = r"(?:mentioned|stated|specified|provided|given|found|available|contained|included|present|covered|described)"
+_STATED = r"(?:mentioned|stated|specified|indicated|documented)"
+_GIVEN = (
+    r"(?:mentioned|stated|specified|indicated|documented|provided|given|found|available|contained|included|present|covered|"
+    r"described)"
+)
+_AT_END = r"(?= *(?:[.!;]|$))"
 _UNKNOWN = re.compile(
     rf"(?:{_SORRY}{_LINK}){{0,3}}(?:well|hmm|honestly)?[, ]*"
     rf"(?:I (?:really |honestly |simply |just )?(?:don't|do not) (?:actually |really )?"
@@ -144,9 +154,14 @@ _UNKNOWN = re.compile(
     r"|not (?:found|mentioned|stated|specified|given) in (?:the|these|those|my|your|any|our)\b"
     rf"|(?P<source>{_SILENT_SOURCE})"
     rf"|(?P<subject>[^,.;:!?\n]{{1,80}}? (?:is|are|was|were)(?: not|n't)(?: \w+ly)? {_GIVEN}"
-    rf"(?: anywhere)? (?:in|by) {_SOURCE}(?= *(?:[.!;]|$)))"
+    rf"(?: anywhere)? (?:in|by) (?:{_SOURCE}|{_THE}{_WRITINGS}){_AT_END}"
+    rf"|[^,.;:!?\n]{{1,80}}? (?:is|are|was|were)(?: not|n't)(?: \w+ly)? {_STATED}(?: anywhere| here)?{_AT_END}"
+    rf"|(?:it|this|that|the answer|(?:this|that|the)(?: \w+)? information)(?:'s| is| was)(?: not|n't) in "
+    rf"(?:{_SOURCE}|{_THE}{_WRITINGS}){_AT_END}"
+    r"|(?:this|that|the)(?: \w+)? (?:information|details?|answer) (?:is|are|was|were)(?: not|n't) "
+    rf"(?:available|provided|given|included|known){_AT_END})"
     r"|(?:(?:it|that|this) )?(?:can't|cannot|can not|could not|couldn't) be (?:determined|answered|found|established)\b"
-    r"|(?:it|that|this) (?:is|was)(?: not|n't) (?:known|clear|specified|mentioned|stated|said|provided|given)\b"
+    r"|(?:it|that|this)(?:'s| is| was)(?: not|n't) (?:known|clear|specified|mentioned|stated|said|provided|given)\b"
     r"|it(?:'s| is) (?:unknown|unclear)\b"
     rf"|(?:when|where|who|whom|whose|what|why|how|which|whether)\b[^.;!?\n]{{1,160}}? {_NOT_KNOWN}\b"
     r"|(?:nobody|no one|no-one) (?:knows|can (?:say|tell))\b"
@@ -169,7 +184,10 @@ _NO_ANSWER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ASKS_WHAT_IS_SAID = re.compile(
-    rf"\s*(?:is|are|was|were)\b.*\b{_GIVEN}\b|\s*(?:do|does|did)\b.*\b(?:say|mention|contain|specify|state|include|tell|indicate|give|provide|have|address|cover|"
-    r"describe|explain|discuss)\b",
+    rf"\s*(?:is|are|was|were)\b.*\b(?:{_GIVEN}|(?:in|by) (?:{_SOURCE}|{_THE}{_WRITINGS}))\b"
+    r"|\s*(?:do|does|did)\b.*\b(?:say|mention|contain|specify|state|include|tell|indicate|give|provide|have|address|"
+    r"cover|list|describe|explain|discuss)\b"
+    rf"|\s*(?:what|which|who)\b.*(?:\bnot|n't)\b.*\b(?:{_GIVEN}|say|mention|contain|specify|state|cover|list|describe|"
+    r"in the)\b",
     re.IGNORECASE | re.DOTALL,
 )

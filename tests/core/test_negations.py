@@ -26,6 +26,27 @@ NEGATED = [
     "Turneringen begynder ikke i maj.",
     "Umowa nie obowiązuje.",
     "Договор не действует.",
+    "Das Ventil darf keinesfalls offen sein.",
+    "Das ist keineswegs sicher.",
+    "Ein Leck ist nirgendwo zu sehen.",
+    "Das Öl ist kaum zu sehen.",
+    "Das Rauchen ist hier verboten.",
+    "Das Betreten ist untersagt.",
+    "Dat is geenszins veilig.",
+    "Roken is hier verboden.",
+    "Il est interdit de fumer.",
+    "Está prohibido fumar.",
+    "È vietato fumare.",
+    "É proibido fumar.",
+    "Det är förbjudet.",
+    "Det er næppe åbent.",
+    "Palenie zabronione.",
+    "Курить запрещено.",
+    "Курити заборонено.",
+    "Το κάπνισμα απαγορεύεται.",  # noqa: RUF001
+    "The pump is hardly audible.",
+    "Smoking is prohibited.",
+    "Κανείς δεν ήρθε.",
     "Η συμφωνία δεν ισχύει.",  # noqa: RUF001
 ]
 PLAIN = [
@@ -42,6 +63,12 @@ PLAIN = [
     "A época começa no dia 1.",
     "Uma reunião no clube.",
     "A nonprofit association",
+    "Smoking is not forbidden.",
+    "It isn't prohibited to smoke.",
+    "Das Rauchen ist nicht mehr verboten.",
+    "Il n'est pas interdit de fumer.",
+    "No está prohibido fumar.",
+    "La saison va de mai à juin.",
 ]
 
 
@@ -68,6 +95,11 @@ def test_a_word_that_may_be_a_part_of_a_negation_is_known():
 def test_a_negated_claim_matches_no_plain_one_in_other_languages():
     one, two = Claim("Leden betalen 37 euro", "supported"), Claim("Leden betalen geen 37 euro", "supported")
     assert len(combine_claims([("a", [one]), ("b", [two])])) == 2
+
+
+def test_what_is_forbidden_and_what_is_not_differ_in_their_negation():
+    assert bool(find_negation("Smoking is forbidden.")) is bool(find_negation("Smoking is not allowed."))
+    assert bool(find_negation("Smoking is forbidden.")) is not bool(find_negation("Smoking is not forbidden."))
 
 
 @pytest.mark.slow

@@ -140,3 +140,41 @@ def test_the_signs_of_a_long_text_without_stops_are_kept():
 )
 def test_words_keep_their_signs(text, found):
     assert exact_words(tidy(text)) == found
+
+
+QUALIFIED = [
+    ("Das Ventil wird ", "höchstens ", "mit 30 Nm gedreht."),
+    ("Der Filter wird ", "spätestens ", "nach 9 Tagen gereinigt."),
+    ("Das Gerät wird ", "nur ", "mit 12 Volt betrieben."), ("Das Gerät wird ", "mindestens ", "mit 12 Volt betrieben."),
+    ("Der Tank fasst ", "etwa ", "12 Liter Wasser."), ("Das Ventil ist ", "möglicherweise ", "undicht und alt."),
+    ("", "Fast ", "alle Ventile sind undicht und alt."), ("Das Gerät läuft im Winter", ", außer bei Sturm", "."),
+    ("", "Mehr als ", "die Hälfte der Ventile ist undicht."), ("Das Rauchen ist im Hof ", "verboten und ", "teuer."),
+    ("La soupape est serrée ", "au maximum ", "à 30 Nm."), ("La soupape est ", "peut-être ", "usée et vieille."),
+    ("La válvula se aprieta ", "como máximo ", "con 30 Nm."), ("La válvula está ", "quizás ", "rota y vieja."),
+    ("La valvola è serrata ", "al massimo ", "con 30 Nm."), ("A válvula é apertada ", "no máximo ", "com 30 Nm."),
+    ("De klep wordt ", "hoogstens ", "met 30 Nm aangedraaid."), ("De klep is ", "misschien ", "kapot en oud."),
+    ("Ventilen dras ", "högst ", "med 30 Nm i dag."), ("Ventilen spændes ", "højst ", "med 30 Nm i dag."),
+    ("Ventilen trekkes ", "kanskje ", "med 30 Nm i dag."), ("Zawór dokręca się ", "najwyżej ", "siłą 30 Nm."),
+    ("Клапан затягивают ", "только ", "с силой 30 Нм."), ("Клапан затягують ", "лише ", "з силою 30 Нм."),  # noqa: RUF001
+    ("Η βαλβίδα σφίγγεται ", "μόνο ", "με 30 Nm σήμερα."),  # noqa: RUF001
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("start", "qualifier", "end"), QUALIFIED)
+def test_a_bound_or_hedge_may_not_be_left_out_in_other_languages(start, qualifier, end):
+    answer = start + end if start else end[0].upper() + end[1:]
+    contexts = f"{start}{qualifier}{end}"
+    assert SentenceAlignment().judge(answer=contexts, contexts=contexts).status is Status.PASS
+    assert SentenceAlignment().judge(answer=answer, contexts=contexts).status is Status.ABSTAIN
+
+
+@pytest.mark.parametrize(
+    ("contexts", "answer"),
+    [
+        ("Das Ventil wird mit 30 Nm gedreht, die Mutter nur von Hand.", "Das Ventil wird mit 30 Nm gedreht."),
+        ("Das kleine Ventil wird höchstens mit 30 Nm gedreht.", "Das Ventil wird höchstens mit 30 Nm gedreht."),
+        ("The fast ferry to the solo island left in May.", "The ferry to the island left in May."),
+    ],
+)
+def test_what_bounds_another_clause_or_is_an_english_word_may_be_left_out(contexts, answer):
+    assert SentenceAlignment().judge(answer=answer, contexts=contexts).status is Status.PASS

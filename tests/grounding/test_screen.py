@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from support.proportion import assert_proportional
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_parts import Message
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Status
@@ -119,12 +120,26 @@ class TestNamesAndNumbers:
     def test_a_scale_of_temperatures_is_known_by_its_letter(self, written):
         contexts = f"The water of the harbour may be at {written}."
         assert judge(NamesAndNumbers(), "It is at 75 degrees Celsius.", contexts).status is ABSTAIN
-        assert named(judge(NamesAndNumbers(), "It is at 75 degrees Fahrenheit.", contexts)) == ["name: Fahrenheit"]
+        assert named(judge(NamesAndNumbers(), "It is at 75 degrees Fahrenheit.", contexts)) == [
+            "number: 75 degrees Fahrenheit"
+        ]
 
     def test_what_the_question_says_is_known(self):
         question = "Did Pia Berg visit Lunvik in 1999?"
         assert judge(NamesAndNumbers(), "No, Pia Berg did not in 1999.", question=question).status is ABSTAIN
         assert judge(NamesAndNumbers(), "No, Pia Berg did not in 1999.").status is FAIL
+
+    @pytest.mark.parametrize(
+        ("role", "flagged"), [("user", []), ("assistant", ["code: P-2207"]), ("tool", ["code: P-2207"])]
+    )
+    def test_what_the_user_said_earlier_is_known_and_what_others_said_is_not(self, role, flagged):
+        answer = "I noted 6130 litres for P-2207."
+        conversation = [
+            Message(role=role, content="It is P-2207."),
+            Message(role="assistant", content="And the litres?"),
+        ]
+        case = Case(answer=answer, question="It has 6130 litres.", messages=conversation, contexts=[HARBOUR])
+        assert named(NamesAndNumbers().judge(case)) == flagged
 
     def test_each_item_is_named_once(self):
         judgment = judge(NamesAndNumbers(), "He saw Bergen. She saw Bergen. They saw Bergen in 1555, in 1555.")
@@ -704,7 +719,7 @@ def test_words_in_title_case_that_the_contexts_have_are_not_named(answer):
         ("It is 50 USD a year.", "The fee of the club is 50 dollars a year.", []),
         ("The disk has 50 GB.", "The disk of the machine has 50 gigabytes.", []),
         ("It cost EUR 310,000.", "The meeting approved a new heating system for $310,000.", ["name: EUR"]),
-        ("It is 50 USD a year.", "The fee of the club is 50 euros.", ["number: 50 USD", "name: USD"]),
+        ("It is 50 USD a year.", "The fee of the club is 50 euros.", ["number: 50 USD"]),
     ],
 )
 def test_the_code_of_a_currency_or_unit_is_compared_with_its_word_and_sign(answer, contexts, flagged):

@@ -83,7 +83,7 @@ def test_wrong_numbers_are_flagged(answer, number):
         ("三月五日に始まった。", "3月6日に始まった。", "3月6日"),
         ("문을 닫는 힘은 150N입니다.", "문을 닫는 힘은 250N입니다.", "250"),
         ("แรงปิดคือ 150 นิวตัน", "แรงปิดคือ 250 นิวตัน", "250"),
-        ("Die Kraft beträgt 150 Newton.", "Die Kraft beträgt 250 Newton.", "250"),
+        ("Die Kraft beträgt 150 Newton.", "Die Kraft beträgt 250 Newton.", "250 Newton"),
     ],
 )
 def test_wrong_numbers_are_flagged_in_the_language_of_the_contexts(context, answer, number):
@@ -200,3 +200,47 @@ def test_numbers_with_scales_have_values():
 def test_scripts(text, name):
     assert script(text) == name
     assert in_other_script(text) is (name not in ("", "latin"))
+
+
+SPELLED_OUT = [
+    ("Der Kessel braucht 25 Tage.", "Der Kessel braucht fünfundzwanzig Tage und ist gut."),
+    ("Der Kessel braucht 2 Tage.", "Der Kessel braucht zwei Tage, die Pumpe 30 Tage."),
+    ("Der Kessel braucht 2,5 Stunden.", "Der Kessel braucht zweieinhalb Stunden und ist gut."),
+    ("Der Kessel kostet 1,5 Millionen.", "Der Kessel kostet 1.500.000 Euro und ist gut."),
+    ("Der Kessel hat 200 Rohre.", "Der Kessel hat zweihundert Rohre und ist gut."),
+    ("25 % der Kessel sind alt.", "Ein Viertel der Kessel ist alt und wird ersetzt."),
+]
+NOT_SPELLED_OUT = [
+    ("Der Faktor ist 3,8 bis 9,5.", "Der Faktor ist 8,3 bis 9,5 und er ist gut.", "3,8"),
+    ("Der Druck ist 18 bar.", "Der Druck ist 7,5 bar und er ist gut.", "18 bar"),
+    ("Der Motor hat 170 Nm.", "Der Kessel ist gut und er hat ein Rohr.", "170 Nm"),
+    ("Der Kessel braucht 45 Tage.", "Der Kessel braucht zwei Tage, die Pumpe 30 Tage.", "45 Tage"),
+    ("Der Kessel braucht 170 Stunden.", "Der Kessel braucht 6 Monate und er ist gut.", "170 Stunden"),
+    ("Der Kessel hat 40 Rohre.", "Der Kessel hat 30 Rohre und er ist gut.", "40"),
+    ("Der Kessel hat 125 Rohre.", "Der Kessel ist gut und er hat ein Rohr.", "125"),
+]
+
+
+@pytest.mark.parametrize(("answer", "context"), SPELLED_OUT)
+def test_a_number_that_may_be_spelled_out_is_not_flagged(answer, context):
+    assert NamesAndNumbers().judge(answer=answer, contexts=context).findings == ()
+
+
+@pytest.mark.parametrize(("answer", "context", "number"), NOT_SPELLED_OUT)
+def test_a_number_that_is_never_spelled_out_is_flagged(answer, context, number):
+    judgment = NamesAndNumbers().judge(answer=answer, contexts=context)
+    assert [finding.name for finding in judgment.findings] == [f"number: {number}"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "flagged"),
+    [
+        ("The slot is 3,4 mm wide.", "The slot is 4,3 mm wide and it is measured with the gauge.", True),
+        ("Der Spalt ist 3,4 mm breit.", "Der Spalt ist 4,3 mm breit und er wird gemessen.", True),
+        ("The slot is 4.3 mm wide.", "The slot is 4,3 mm wide and it is measured with the gauge.", False),
+        ("See rooms 3,4.", "The rooms 4 and 3 of the house are open, and it is free.", False),
+        ("See rooms 3,4.", "The rooms 1,3,4 of the house are open, and it is free.", False),
+    ],
+)
+def test_the_digits_of_a_decimal_comma_are_no_list_beside_decimal_commas(answer, context, flagged):
+    assert bool(NamesAndNumbers().judge(answer=answer, contexts=context).findings) is flagged

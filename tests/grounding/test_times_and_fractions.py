@@ -135,8 +135,8 @@ def test_another_share_or_measure_is_flagged(answer, context):
 @pytest.mark.parametrize(
     ("answer", "context", "named"),
     [
-        ("The limit is 5 °C.", "The temperature limit of the pool is -5 °C.", "signs, which are not compared (5)"),
-        ("The limit is \u22125 °C.", "The limit of the pool is 5 °C.", "signs, which are not compared (-5)"),
+        ("The limit is 5 °C.", "The temperature limit of the pool is -5 °C.", "signs, which are not compared (5 °C)"),
+        ("The limit is \u22125 °C.", "The limit of the pool is 5 °C.", "signs, which are not compared (-5 °C)"),
         ("The fee rises by 5 %.", "The fee (in %) is to rise by 5 in the year.", "units, which are not compared (5%)"),
         ("Half of them left.", "Of the 40 members, 20 left.", "fractions in words, which are not compared (Half)"),
     ],

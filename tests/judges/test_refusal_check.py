@@ -102,6 +102,15 @@ class TestRefusalCheck:
             "There isn't any fee.",
             "Nothing in the contract changes.",
             "It is not possible to park there.",
+            "Lunch is not provided.",
+            "The website gives no discount.",
+            "The valve is not in the tank.",
+            "The oil grade is not specified in the handbook, but the plate says 5W-30.",
+            "The oil grade is not specified. The plate says 5W-30.",
+            "The deposit is not given back.",
+            "Smoking is not mentioned as a risk; age is.",
+            "The terms do not provide a refund.",
+            "The contract gives no refund.",
         ],
     )
     def test_answers(self, answer):
@@ -157,6 +166,21 @@ class TestRefusalCheck:
             "Given the context, it is not possible to determine the fee.",
             "There isn't any information about this in the documents.",
             "Nothing in the context mentions the fee.",
+            "It is not in the handbook.",
+            "That isn't in the provided documents.",
+            "The answer is not in the context.",
+            "The oil grade is not specified.",
+            "The service interval isn't stated anywhere. Please ask the maker.",
+            "It's not mentioned.",
+            "The oil grade is not documented in the handbook.",
+            "The context information does not provide the oil grade.",
+            "The provided context passages don't list the oil grade.",
+            "Unfortunately, the handbook gives no oil grade.",
+            "The documentation lists no interval for this filter.",
+            "The handbook does not provide the oil grade.",
+            "The retrieved passages contain no interval.",
+            "Sorry, that information is not available.",
+            "The requested information is not provided.",
         ],
     )
     def test_answers_that_only_say_that_it_is_not_known(self, answer):
@@ -170,6 +194,19 @@ class TestRefusalCheck:
         asked = "Does the manual mention the closing force, or do the documents contain it?"
         assert RefusalCheck().judge(question=asked, answer=answer).status is PASS
         assert RefusalCheck().judge(question="What is the closing force?", answer=answer).status is FAIL
+
+    @pytest.mark.parametrize(
+        ("question", "answer"),
+        [
+            ("Is the oil grade specified?", "The oil grade is not specified."),
+            ("Is it in the handbook?", "It is not in the handbook."),
+            ("Which grade is not specified?", "The oil grade is not specified."),
+            ("Does the handbook list an interval?", "The handbook lists no interval."),
+        ],
+    )
+    def test_what_is_not_said_is_the_answer_to_a_question_about_it(self, question, answer):
+        assert RefusalCheck().judge(question=question, answer=answer).status is PASS
+        assert RefusalCheck().judge(question="What is it?", answer=answer).status is FAIL
 
     def test_what_is_not_in_a_text_is_the_answer_to_a_question_about_it(self):
         answer = "The fee is not mentioned in the documents."
