@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -174,7 +175,7 @@ async def within_budget(
         raise
     used = Usage(calls=1)  # a failed call counts as a call
     try:
-        with calling():
+        with calling() as progress:
             result = await call()
         used = took(result)
         return result
@@ -182,6 +183,10 @@ async def within_budget(
         if not error.sent:
             used = NO_USAGE
         elif error.kind == "timeout":
+            used = replace(used, cost_complete=False)
+        raise
+    except asyncio.CancelledError:
+        if progress.cut_off:
             used = replace(used, cost_complete=False)
         raise
     finally:

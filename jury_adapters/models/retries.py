@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
+from jury_adapters.core.budget import note_cut_off
 from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.context import is_out_of_time, run_context
 from jury_adapters.core.deadlines import Deadline
@@ -231,7 +232,7 @@ class Limiter:
         waited = not self._slots.taken()
         if waited:
             await self._slots.turn()
-        rate = self._rate.rate
+        rate, begun = self._rate.rate, False
         try:
             if rate.limit is not None:
                 await _without_place(paced(rate))
@@ -240,6 +241,7 @@ class Limiter:
                 self._refuse_late(admitted)
             sent = rate.start()
             self._rate.sent += 1
+            begun = True
             result = await attempt()
         except ModelError as error:
             if error.kind == "rate_limited":
@@ -247,6 +249,7 @@ class Limiter:
             self.breaker.saw(error)
             raise
         except asyncio.CancelledError:
+            note_cut_off(sent=begun)
             if deadline.expired or is_out_of_time():
                 self.breaker.failed()  # the wait was caused by the model
             raise

@@ -302,9 +302,10 @@ def test_own_cases_and_what_is_not_usable():
 def test_cases_that_cannot_be_used_are_counted(run, caplog):
     bare = [Case(question="q", answer=f"The tank holds {litres} litres.") for litres in (200, 300)]
     run(passes_all, [*example_cases()[:2], *bare, Case(question="q", answer=" ", contexts=["A tank."])])
-    assert [record.getMessage() for record in caplog.records] == [
-        "auditing: 1 case is left out, because it has no answer: an audit needs right answers",
-        "auditing: 2 cases are left out, because they have neither contexts nor a reference: an audit needs one of them",
+    said = [record.getMessage().removeprefix("auditing: ") for record in caplog.records]
+    assert said == [
+        "1 case is left out, because it has no answer: an audit needs right answers",
+        "2 cases are left out, because they have neither contexts nor a reference: an audit needs one of them",
     ]
 
 
