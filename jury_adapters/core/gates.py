@@ -54,7 +54,7 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
     Args:
         verdict: the verdict to check.
         **conditions:
-            ``passed``: whether the status is PASS.
+            ``passed``: whether the status is PASS. A FAIL that only broken jurors caused meets neither True nor False.
             ``decided``: whether the verdict is neither ABSTAIN nor ERROR. It is True unless it is given, whatever the
             other conditions, because an outage must not count as a good answer. With None, verdicts without a
             decision meet it as well; with False, only they do.
@@ -146,17 +146,19 @@ def _measure(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
         return _compare(verdict, gate, asked)
     if not isinstance(asked, bool):
         raise ConfigurationError(f"{gate} takes True or False, not {plain_repr(asked)}")
-    value, found = _test(verdict, gate)
+    value, found = _test(verdict, gate, asked)
     return None if value is None else value is asked, found
 
 
-def _test(verdict: Verdict, gate: str) -> tuple[bool | None, str]:
+def _test(verdict: Verdict, gate: str, asked: bool) -> tuple[bool | None, str]:
     """Return what is tested by a condition that takes True or False, and its description."""
     if gate == "decided":
         return verdict.valid, found_in(verdict)
     if gate == "passed":
         if verdict.passed is None:
             return None, f"the label {verdict.label!r} has no PASS/FAIL meaning"
+        if verdict.failed_by_errors:  # which shows neither that the answer is good nor that it is bad
+            return not asked, f"{found_in(verdict)}, only because jurors broke"
         return verdict.passed, found_in(verdict)
     if gate == "needs_review":
         return verdict.needs_review, f"found {', '.join(verdict.review_reasons) or 'no reason'}"

@@ -104,6 +104,24 @@ def test_who_asks_for_a_pass_is_told_once(verdict, found):
     assert (gate.result, gate.note.partition(": ")[2].startswith(f"found {found}")) == ("failed", True)
 
 
+@pytest.mark.parametrize(("statuses", "voting"), [
+    (("ERROR", "PASS"), "majority"),
+    (("ERROR", "PASS", "PASS"), "unanimous"),
+    (("ERROR", "ABSTAIN", "PASS"), "majority"),
+])  # fmt: skip
+def test_an_outage_is_not_the_bad_answer_that_a_test_asks_for(statuses, voting):
+    verdict = verdict_of(*statuses, voting=voting)
+    assert verdict.status is Status.FAIL
+    for asked in (True, False):
+        with pytest.raises(GateFailed, match=f"passed={asked}: found FAIL, only because jurors broke"):
+            verdict.require(passed=asked)
+    verdict.require(passed=None)
+
+
+def test_a_broken_juror_does_not_hide_a_bad_answer():
+    verdict_of("ERROR", "FAIL", "FAIL").require(passed=False)
+
+
 def test_unless_it_may():
     eligible, agreement = NOBODY.require(decided=None, min_votes=0, min_agreement=0.9)
     assert (eligible.result, agreement.result) == ("passed", "skipped")
