@@ -68,7 +68,7 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
             ``min_agreement``: minimum agreement among the jurors, 0..1, or minimum band (``"medium"``). The agreement
             of a scorecard is the lowest of its criteria; undefined if fewer than two jurors voted.
             ``min_confidence``: minimum confidence of the verdict, 0..1.
-            ``min_votes``: minimum number of jurors that voted.
+            ``min_votes``: minimum number of jurors that voted. One that broke did not.
             ``max_cost_usd``: maximum cost of the verdict; undefined if the cost of a call is unknown.
             ``undefined``: the effect of an undefined value (for example, a verdict of one juror, or one that a
             screening tier decided, has no agreement): ``"skip"`` the condition with a note (default), or ``"fail"`` it.
@@ -197,10 +197,18 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
         if agreement is None:
             return None, _why_no_agreement(verdict)
         return reaches(agreement, asked), f"found {agreement:.6g}{criterion}"
-    found = verdict.confidence if gate == "min_confidence" else verdict.tally.eligible
+    found = verdict.confidence if gate == "min_confidence" else _votes(verdict)
     if found is None:
         return None, "a scorecard has no confidence" if verdict.voting == SCORECARD else "no confidence"
     return reaches(found, asked), f"found {found:.6g}"
+
+
+def _votes(verdict: Verdict) -> int:
+    """Return the number of jurors that voted; one that broke did not, although its error may count as FAIL."""
+    tally = verdict.tally
+    if verdict.voting == SCORECARD or not tally.ballots:  # whose criteria cast no ballots
+        return tally.eligible
+    return min(tally.eligible, len(tally.valid_ballots))
 
 
 def _with_agreement(verdict: Verdict, criteria: tuple[str, ...] = ()) -> Iterator[tuple[Verdict, str]]:

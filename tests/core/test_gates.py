@@ -118,6 +118,22 @@ def test_an_outage_is_not_the_bad_answer_that_a_test_asks_for(statuses, voting):
     verdict.require(passed=None)
 
 
+@pytest.mark.parametrize("options", [
+    {}, {"errors": "fail"}, {"errors": "abstain"}, {"errors": "ignore"}, {"voting": "average"},
+    {"voting": "quorum", "quorum": 0.5},
+])  # fmt: skip
+def test_a_juror_that_broke_has_not_voted_also_where_its_error_counts_as_fail(options):
+    verdict = verdict_of("ERROR", "PASS", "PASS", **options)
+    with pytest.raises(GateFailed, match="min_votes=3: found 2"):
+        verdict.require(min_votes=3)
+    verdict.require(passed=None, min_votes=2)
+
+
+def test_the_criteria_of_a_scorecard_are_its_votes():
+    card = Scorecard({"a": always_pass(), "b": always_pass()}).judge(answer="x")
+    card.require(min_votes=2)
+
+
 def test_a_broken_juror_does_not_hide_a_bad_answer():
     verdict_of("ERROR", "FAIL", "FAIL").require(passed=False)
 
