@@ -118,7 +118,7 @@ class AskingJudge(Judge):
         if error.kind == "no_images":
             return self._stamped(abstain(error.message, error=error.kind), spent)
         detail = {"request_id": error.request_id} if error.request_id else {}
-        if not error.sent and error.kind != "circuit_open":
+        if not error.sent and error.kind not in ("circuit_open", "timeout"):
             detail["not_asked"] = self.model.name
         if error.kind == "timeout" and error.sent:  # a vendor may bill what it answered too late
             spent = replace(spent, cost_complete=False)

@@ -88,6 +88,20 @@ class Limits:
             )
 
 
+class _DeadlineOfCall(Deadline):
+    """Time limit of one call with all its tries.
+
+    Attributes:
+        sent: whether a request has been sent; until then the call waits for the rate limit or a slot.
+    """
+
+    __slots__ = ("sent",)
+
+    def __init__(self, seconds: float | None) -> None:
+        super().__init__(seconds)
+        self.sent = False
+
+
 class Limiter:
     """Calls of one model within its limits, shared by all critics that use the same model with the same key.
 
@@ -191,7 +205,7 @@ class Limiter:
     async def _tried(
         self, tries: int, attempt: Attempt[T], estimate: int, spent: Callable[[T], int], ticket: int = 0
     ) -> T:
-        deadline = Deadline(self.limits.deadline_s)
+        deadline = _DeadlineOfCall(self.limits.deadline_s)
         try:
             with deadline:
                 try:
@@ -207,7 +221,8 @@ class Limiter:
             if not deadline.expired:  # the model's own timeout, not ours
                 raise
             _log.info("%s: gave up after %g s, the deadline of one call", self._name, self.limits.deadline_s)
-            late = ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s", "timeout")
+            told = f"no answer within the deadline of {self.limits.deadline_s:g} s"
+            late = ModelError(told, "timeout", sent=deadline.sent)
             if self.breaker.troubled:  # else the call has waited for the rate limit or for slots
                 self.breaker.gave_up(late, ticket)
             raise late from None
@@ -221,7 +236,7 @@ class Limiter:
         attempt: Attempt[T],
         estimate: int,
         spent: Callable[[T], int],
-        deadline: Deadline,
+        deadline: _DeadlineOfCall,
         *,
         admitted: bool = False,
     ) -> T:
@@ -241,7 +256,7 @@ class Limiter:
                 self._refuse_late(admitted)
             sent = rate.start()
             self._rate.sent += 1
-            begun = True
+            begun = deadline.sent = True
             result = await attempt()
         except ModelError as error:
             if error.kind == "rate_limited":
@@ -268,7 +283,12 @@ class Limiter:
             self.breaker.refuse()
 
     async def _again(
-        self, first: ModelError, attempt: Attempt[T], estimate: int, spent: Callable[[T], int], deadline: Deadline
+        self,
+        first: ModelError,
+        attempt: Attempt[T],
+        estimate: int,
+        spent: Callable[[T], int],
+        deadline: _DeadlineOfCall,
     ) -> T:
         """Try again after a first failure; the common case, a first success, does not get here."""
         failed: list[ModelError] = [first]

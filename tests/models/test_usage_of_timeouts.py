@@ -65,12 +65,23 @@ def test_a_budget_holds_the_most_that_a_call_without_an_answer_may_cost(server: 
     assert 1.9 * most < budget.spent.cost_usd <= budget.max_usd
 
 
-def test_a_call_that_ran_out_of_time_before_it_was_sent_costs_the_budget_nothing(server: VendorServer):
-    judge = critic(server, limits=Limits(requests_per_minute=1)).with_timeout(0.3)
+@pytest.mark.parametrize("late", [
+    lambda server: critic(server, limits=Limits(requests_per_minute=1)).with_timeout(0.3),
+    lambda server: critic(server, limits=Limits(requests_per_minute=1, deadline_s=0.3)),
+])  # fmt: skip
+def test_a_call_that_ran_out_of_time_before_it_was_sent_costs_the_budget_nothing(server: VendorServer, late):
     budget = Budget(max_tokens=1_000_000)
-    judgments = list(judge.judge_many(CASES, budget=budget))
+    judgments = list(late(server).judge_many(CASES, budget=budget))
     assert len(server.asks) == 1
+    assert "timeout" in str(judgments[-1].to_dict())
     assert budget.spent.output_tokens == sum(one.usage.output_tokens for one in judgments)
+    assert not any("not_asked" in one.metadata for one in judgments)
+
+
+def test_the_cost_of_a_call_that_waited_until_its_deadline_is_known(server: VendorServer):
+    slow = critic(server, limits=Limits(requests_per_minute=1, deadline_s=0.3))
+    judgments = list(slow.judge_many(CASES))
+    assert [one.usage.cost_complete for one in judgments] == [True] * 4
 
 
 def test_an_evaluator_of_another_package_that_is_cut_off_costs_its_price():
