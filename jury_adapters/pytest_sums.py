@@ -73,7 +73,7 @@ class SessionSums:
             yield over_budget_note(self.over_budget, self.decided_over_budget)
         for juror, times in sorted(self.broke.items(), key=lambda one: -one[1]):
             of = f"{times:,} of {counted(self.asked[juror], 'time')}"
-            yield f"{clip(juror, 80)} broke {of}: {clip(self.errors[juror], 160)}"
+            yield f"{clip(juror, 80) or 'a judge without a name'} broke {of}: {clip(self.errors[juror], 160)}"
         if self.agreements:
             mean = sum(self.agreements) / len(self.agreements)
             yield f"mean agreement {mean:.2f} over {counted(len(self.agreements), 'verdict')} of two or more jurors"

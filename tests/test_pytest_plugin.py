@@ -274,6 +274,11 @@ def test_outages_and_budgets_are_not_called_disagreement(run, server):
     assert "disagree, so" not in result.stdout.str()
 
 
+def test_a_judge_without_a_name_that_broke_is_called_one(run):
+    result = run("def test_it(jury): jury.using(lambda case: 1 / 0).judge(answer='a')")
+    result.stdout.fnmatch_lines(["a judge without a name broke 1 of 1 time: ZeroDivisionError: *"])
+
+
 def test_a_juror_that_broke_is_named_though_the_others_decided(run):
     result = run(
         """

@@ -24,6 +24,7 @@ from jury_adapters.align.changes import (
     balanced,
     is_right,
 )
+from jury_adapters.align.failed_judgments import FAILED, failed_number, failed_only_before
 from jury_adapters.align.labelled import LabelledCase, digest_of, divide, labelled_cases, with_same_group
 from jury_adapters.align.suggestions import suggestions_of
 from jury_adapters.align.vote_thresholds import MoveVoteThreshold, Voting, recount, vote_threshold
@@ -41,7 +42,6 @@ from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.usage import NO_USAGE, Usage
-from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.answers import comparable
 from jury_adapters.critic.changed_rubrics import rubrics_in, with_changed_rubrics, with_replaced
 from jury_adapters.critic.prompt import material_texts
@@ -151,7 +151,8 @@ def align(
         label_column: the entry of the metadata with the label.
         group: the field that identifies the group of a case; empty if every case is independent.
         store: as in ``judge_many``; with it, an alignment that was interrupted continues without paying twice.
-        budget: as in ``judge_many``; cases beyond it count as judged wrongly, for all candidates alike.
+        budget: as in ``judge_many``. Cases beyond it count as judged wrongly; the report has their number for each
+            candidate.
         max_concurrency: as in ``judge_many``.
 
     Raises:
@@ -203,18 +204,17 @@ class _Alignment:
         present = _balanced(search, before)
         asked = OptimiserLog([], [])
         tried = [(change, self._cross_validated(change, search, before)) for change in how.changes(asked)]
-        found = Alignment(
-            False, self._jury, self._rubric,
-            candidates=(
-                CandidateResult(_AS_IT_IS, present),
-                *(CandidateResult(change.name, accuracy) for change, accuracy in tried),
-            ),
-            searched=len(search), tested=len(test), level=how.level, labels=digest_of(self._labelled),
-            suggestions=suggestions_of(search, before),
+        candidates = (
+            CandidateResult(_AS_IT_IS, present, failed_number(before)), *(candidate for _, candidate in tried)
         )  # fmt: skip
-        best, accuracy = max(tried, key=lambda pair: -1.0 if pair[1] is None else pair[1])
+        found = Alignment(
+            False, self._jury, self._rubric, candidates=candidates, searched=len(search), tested=len(test),
+            level=how.level, labels=digest_of(self._labelled),
+            suggestions=((FAILED,) if any(one.failed for one in candidates) else ()) + suggestions_of(search, before),
+        )  # fmt: skip
+        best, result = max(tried, key=lambda pair: -1.0 if pair[1].accuracy is None else pair[1].accuracy)
         changed = None
-        if accuracy is not None and accuracy > present:
+        if result.accuracy is not None and result.accuracy > present:
             changed = self._changed(best, list(zip(search, before, strict=True)))
         if changed is not None:
             found = self._tested(replace(found, chosen=best.name), changed, test)
@@ -259,12 +259,12 @@ class _Alignment:
 
     def _cross_validated(
         self, change: Change, search: Sequence[LabelledCase], before: Sequence[Judgment]
-    ) -> float | None:
-        """Return the balanced accuracy of a change on cases that it did not learn from; None without a change."""
+    ) -> CandidateResult:
+        """Return the result of a change on cases that it did not learn from."""
         judged = {one.case.content_hash: judgment for one, judgment in zip(search, before, strict=True)}
         folds = divide(search, [1 / self._how.folds] * self._how.folds, self._how.seed + 1)
         said: list[tuple[bool | None, bool]] = []
-        changes = 0
+        changes = failed = 0
         for fold in folds:
             inside = {id(one) for one in fold}
             others = [(one, judged[one.case.content_hash]) for one in search if id(one) not in inside]
@@ -273,8 +273,9 @@ class _Alignment:
             if changed is not None:
                 changes += 1
                 found = self._judge_changed(changed, fold, found)
+            failed += failed_number(found)
             said += [(_passed(judgment), one.passed) for one, judgment in zip(fold, found, strict=True)]
-        return balanced(said) if changes else None
+        return CandidateResult(change.name, balanced(said), failed) if changes else CandidateResult(change.name, None)
 
     def _changed(self, change: Change, judged: Judged) -> Changed | None:
         """Return the jury with a change that learns from judged cases; None if they suggest no change."""
@@ -305,26 +306,11 @@ def rubric_yaml(rubric: Rubric) -> str:
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
 
 
-def failed_only_before(before: Judgment, after: Judgment) -> bool:
-    """Return whether a judge failed in the first judgment of a case and not in the second.
-
-    An outage or a spent budget while the jury as it was is asked does not count for the changed one.
-    """
-    return bool(_failures(before) - _failures(after))
-
-
 def _uncalibrated(judge: Judge) -> Judge | None:
     """Return a calibrated cascade as it was before calibration; None for any other judge."""
     if not isinstance(judge, CascadedJury) or judge.uncalibrated is judge:
         return None
     return with_replaced(judge.uncalibrated, _uncalibrated)
-
-
-def _failures(judgment: Judgment, name: str = "") -> set[str]:
-    found = {name} if judgment.status is Status.ERROR or judgment.error is not None else set()
-    for juror in judgment.judgments if isinstance(judgment, Verdict) else ():
-        found |= _failures(juror, f"{name}/{juror.critic}")
-    return found
 
 
 def _shown_text(rubric: Rubric, case: Case) -> str:

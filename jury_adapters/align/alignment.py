@@ -19,10 +19,12 @@ class CandidateResult:
     Attributes:
         name: the change.
         accuracy: the balanced accuracy on cases that it did not learn from; None if the cases suggest no such change.
+        failed: number of cases on which a juror failed, because of an outage or a spent budget.
     """
 
     name: str
     accuracy: float | None
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,9 @@ class Alignment:
             **{name: getattr(self, name) for name in names},
             "interval_before": list(self.interval_before),
             "interval_after": list(self.interval_after),
-            "candidates": [{"name": one.name, "accuracy": one.accuracy} for one in self.candidates],
+            "candidates": [
+                {"name": one.name, "accuracy": one.accuracy, "failed": one.failed} for one in self.candidates
+            ],
             "suggestions": list(self.suggestions),
             "calls": self.usage.calls,
             "cost_usd": self.usage.cost_usd,
@@ -102,7 +106,8 @@ class Alignment:
         yield f"Tried on {counted(self.searched, 'labelled case')}, {counted(len(self.candidates) - 1, 'candidate')}"
         for one in self.candidates:
             mark = "  <- tested" if one.name == self.chosen else ""
-            yield f"  {one.name:<26} balanced accuracy {percent(one.accuracy)}{mark}"
+            failed = f", jurors failed on {one.failed} of {self.searched}" if one.failed else ""
+            yield f"  {one.name:<26} balanced accuracy {percent(one.accuracy)}{failed}{mark}"
         yield ""
         if not self.chosen:
             yield "No candidate was better than the jury as it is; nothing was tested, and nothing changes."

@@ -12,6 +12,7 @@ from jury_adapters.audit.hostile_texts import PLACES, Place, delimiters_of, inje
 from jury_adapters.audit.invariances import INVARIANCES, Invariance, by_family
 from jury_adapters.audit.operators.material import Material, Mutant, sentences_of
 from jury_adapters.audit.operators.registry import Operator, operators_named
+from jury_adapters.audit.right_answers import with_sources
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.critic.answers import comparable
@@ -88,7 +89,8 @@ def plan_probes(
     """Return the probes for these cases; the same arguments give the same probes.
 
     Args:
-        cases: cases with right answers, each with contexts or a reference. Copies of a case are left out.
+        cases: cases with right answers, each with contexts or a reference; the log counts the others. Copies of a
+            case are left out.
         operators: the names of the operators; by default all that fit any rubric about facts.
         families: the vendor families of the jurors, each of which is claimed as the author of answers.
         sizes: the numbers of probes.
@@ -102,12 +104,7 @@ def plan_probes(
     """
     if sizes is not None and not isinstance(sizes, Sizes):
         raise ConfigurationError(f"sizes is given as Sizes(per_operator=...), not {plain_repr(sizes)}")
-    usable = [case for case in cases if (case.answer or "").strip() and (case.contexts or case.reference)]
-    if not usable:
-        raise ConfigurationError(
-            "an audit needs cases with right answers, and contexts or a reference for each; leave out the cases to use "
-            "those that come with the package"
-        )
+    usable = with_sources(cases)
     plan = _Plan(list({_content(case): case for case in reversed(usable)}.values())[::-1], sizes or Sizes(), seed)
     plan.add_originals()
     for operator in operators_named(operators):

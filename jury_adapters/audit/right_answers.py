@@ -1,4 +1,4 @@
-"""Cases of an audit, whose answers are right: where cases have human labels, those with a label that means PASS."""
+"""Cases of an audit: right answers, by their human labels where there are some, with sources to check them."""
 
 from __future__ import annotations
 
@@ -55,6 +55,30 @@ def right_answers(cases: Iterable[Case | Mapping[str, object]], pass_labels: Col
     return found
 
 
-def _say_left_out(number: int, why: str) -> None:
+def with_sources(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Return the cases that have an answer, and contexts or a reference to check it; the log counts those left out.
+
+    Raises:
+        ConfigurationError: there is no such case.
+
+    >>> [case.answer for case in with_sources([Case(answer="4", reference="4"), Case(answer="5")])]
+    ['4']
+    """
+    given = tuple(cases)
+    answered = [case for case in given if (case.answer or "").strip()]
+    found = tuple(case for case in answered if case.contexts or case.reference)
+    if not found:
+        raise ConfigurationError(
+            "an audit needs cases with right answers, and contexts or a reference for each; leave out the cases to use "
+            "those that come with the package"
+        )
+    if empty := len(given) - len(answered):
+        _say_left_out(empty, f"{'it has' if empty == 1 else 'they have'} no answer")
+    if bare := len(answered) - len(found):
+        _say_left_out(bare, f"{'it has' if bare == 1 else 'they have'} neither contexts nor a reference", "one of them")
+    return found
+
+
+def _say_left_out(number: int, why: str, needs: str = "right answers") -> None:
     left_out = counted(number, "case is", "cases are")
-    _log.warning("auditing: %s left out, because %s: an audit needs right answers", left_out, why)
+    _log.warning("auditing: %s left out, because %s: an audit needs %s", left_out, why, needs)

@@ -52,6 +52,8 @@ class Budget:
     remaining budget, and its judge then abstains with ``budget_exhausted``. If the estimate fits only without the
     reservations of other calls, the call waits until they settle. Calls start in the order in which they asked.
 
+    A call that is cut off by a time limit after it was sent settles at its estimate, because the vendor may bill it.
+
     The limit is kept unless a call takes more than its estimate. The overshoot is at most that excess, summed over the
     calls in flight.
 
@@ -193,7 +195,7 @@ class Budget:
 
         One test is enough, because later calls wait behind the caller.
         """
-        if _CALLING.get():
+        if _CALLING.get() is not None:
             return True
         blocked = event_loop.blocked_loops()
         return bool(blocked) and any(other.loop in blocked for other in (*self._open, *self._queue))
@@ -284,17 +286,42 @@ class Reservation:
             self.turn.set_result(None)
 
 
-_CALLING: ContextVar[bool] = ContextVar("jury_budget_calling", default=False)
+class CallInProgress:
+    """Call that holds a reservation.
+
+    Attributes:
+        cut_off: whether it was cancelled after its request had been sent, so that the vendor may bill the answer.
+    """
+
+    __slots__ = ("cut_off",)
+
+    def __init__(self) -> None:
+        self.cut_off = False
+
+
+_CALLING: ContextVar[CallInProgress | None] = ContextVar("jury_budget_calling", default=None)
 
 
 @contextmanager
-def calling() -> Iterator[None]:
+def calling() -> Iterator[CallInProgress]:
     """Mark the block as a call that holds a reservation, so that calls inside it do not wait."""
-    token = _CALLING.set(True)
+    call = CallInProgress()
+    token = _CALLING.set(call)
     try:
-        yield
+        yield call
     finally:
         _CALLING.reset(token)
+
+
+def note_cut_off(*, sent: bool = True) -> None:
+    """Note that the call in progress, if there is one, was cancelled.
+
+    Args:
+        sent: whether its request had been sent.
+    """
+    call = _CALLING.get()
+    if sent and call is not None:
+        call.cut_off = True
 
 
 def _tokens(usage: Usage) -> int:

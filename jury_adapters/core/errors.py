@@ -60,7 +60,8 @@ class ModelError(JuryError):
         request_id: the vendor's id of the request, or None.
         retry_after: time in seconds for which the vendor asks to wait, or until an open circuit allows a call; or None.
         parameter: the request parameter that the vendor rejects, or None.
-        sent: False if no request was made, because the circuit is open or the batch has given up the model.
+        sent: False if no request was made, because the circuit is open, the batch has given up the model, or the call
+            has waited for its turn until its deadline.
     """
 
     def __init__(

@@ -144,7 +144,8 @@ def judge(
         name: the judge's name; the function's name by default.
         threshold: the lowest score that is PASS.
         timeout: time limit per case in seconds.
-        cost: approximate cost of one judgment in US dollars.
+        cost: approximate cost of one judgment in US dollars; an early-stopping jury asks the cheapest jurors first. It
+            is not in usage, estimates or budgets.
         blocking: whether a plain function waits or computes for a long time, and so runs in a worker thread.
 
     >>> @judge

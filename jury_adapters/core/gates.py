@@ -54,7 +54,7 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
     Args:
         verdict: the verdict to check.
         **conditions:
-            ``passed``: whether the status is PASS.
+            ``passed``: whether the status is PASS. A FAIL that only broken jurors caused meets neither True nor False.
             ``decided``: whether the verdict is neither ABSTAIN nor ERROR. It is True unless it is given, whatever the
             other conditions, because an outage must not count as a good answer. With None, verdicts without a
             decision meet it as well; with False, only they do.
@@ -68,7 +68,7 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
             ``min_agreement``: minimum agreement among the jurors, 0..1, or minimum band (``"medium"``). The agreement
             of a scorecard is the lowest of its criteria; undefined if fewer than two jurors voted.
             ``min_confidence``: minimum confidence of the verdict, 0..1.
-            ``min_votes``: minimum number of jurors that voted.
+            ``min_votes``: minimum number of jurors that voted. One that broke did not.
             ``max_cost_usd``: maximum cost of the verdict; undefined if the cost of a call is unknown.
             ``undefined``: the effect of an undefined value (for example, a verdict of one juror, or one that a
             screening tier decided, has no agreement): ``"skip"`` the condition with a note (default), or ``"fail"`` it.
@@ -146,17 +146,19 @@ def _measure(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
         return _compare(verdict, gate, asked)
     if not isinstance(asked, bool):
         raise ConfigurationError(f"{gate} takes True or False, not {plain_repr(asked)}")
-    value, found = _test(verdict, gate)
+    value, found = _test(verdict, gate, asked)
     return None if value is None else value is asked, found
 
 
-def _test(verdict: Verdict, gate: str) -> tuple[bool | None, str]:
+def _test(verdict: Verdict, gate: str, asked: bool) -> tuple[bool | None, str]:
     """Return what is tested by a condition that takes True or False, and its description."""
     if gate == "decided":
         return verdict.valid, found_in(verdict)
     if gate == "passed":
         if verdict.passed is None:
             return None, f"the label {verdict.label!r} has no PASS/FAIL meaning"
+        if verdict.failed_by_errors:  # which shows neither that the answer is good nor that it is bad
+            return not asked, f"{found_in(verdict)}, only because jurors broke"
         return verdict.passed, found_in(verdict)
     if gate == "needs_review":
         return verdict.needs_review, f"found {', '.join(verdict.review_reasons) or 'no reason'}"
@@ -195,10 +197,18 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
         if agreement is None:
             return None, _why_no_agreement(verdict)
         return reaches(agreement, asked), f"found {agreement:.6g}{criterion}"
-    found = verdict.confidence if gate == "min_confidence" else verdict.tally.eligible
+    found = verdict.confidence if gate == "min_confidence" else _votes(verdict)
     if found is None:
         return None, "a scorecard has no confidence" if verdict.voting == SCORECARD else "no confidence"
     return reaches(found, asked), f"found {found:.6g}"
+
+
+def _votes(verdict: Verdict) -> int:
+    """Return the number of jurors that voted; one that broke did not, although its error may count as FAIL."""
+    tally = verdict.tally
+    if verdict.voting == SCORECARD or not tally.ballots:  # whose criteria cast no ballots
+        return tally.eligible
+    return min(tally.eligible, len(tally.valid_ballots))
 
 
 def _with_agreement(verdict: Verdict, criteria: tuple[str, ...] = ()) -> Iterator[tuple[Verdict, str]]:

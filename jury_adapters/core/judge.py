@@ -385,7 +385,8 @@ class Judge(ABC):
             threshold: the lowest score that is PASS.
             timeout: time limit per case in seconds. A plain function with a timeout runs in a thread that is abandoned
                 at the deadline.
-            cost: approximate cost of one judgment in US dollars.
+            cost: approximate cost of one judgment in US dollars; an early-stopping jury asks the cheapest jurors
+                first. It is not in usage, estimates or budgets.
             blocking: whether a plain function waits or computes for a long time, and so runs in a worker thread.
         """
         from jury_adapters.core import FunctionJudge

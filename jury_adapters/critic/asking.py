@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -119,7 +120,7 @@ class AskingJudge(Judge):
         if error.kind == "no_images":
             return self._stamped(abstain(error.message, error=error.kind), spent)
         detail = {"request_id": error.request_id} if error.request_id else {}
-        if not error.sent and error.kind != "circuit_open":
+        if not error.sent and error.kind not in ("circuit_open", "timeout"):
             detail["not_asked"] = self.model.name
         if error.kind == "timeout" and error.sent:  # a vendor may bill what it answered too late
             spent = replace(spent, cost_complete=False)
@@ -188,7 +189,7 @@ async def within_budget(
         raise
     used = unanswered
     try:
-        with calling():
+        with calling() as progress:
             result = await call()
         used = took(result)
         return result
@@ -196,6 +197,10 @@ async def within_budget(
         if not error.sent:
             used = NO_USAGE
         elif error.kind == "timeout":
+            used = replace(used, cost_complete=False)
+        raise
+    except asyncio.CancelledError:
+        if progress.cut_off:
             used = replace(used, cost_complete=False)
         raise
     finally:

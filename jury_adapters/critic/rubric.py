@@ -313,15 +313,24 @@ class Rubric(BaseModel):
         return _closed(properties)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with other values in some fields, checked as in the constructor. ``deep`` has no effect."""
+        """Return a copy with other values in some fields, checked as in the constructor. ``deep`` has no effect.
+
+        The copy keeps ``empty_answer`` only if that has the same meaning among its answers.
+        """
         changes = dict(update or {})
         replaced = {_OTHER_NAMES.get(key, key) for key in changes}
         if "user_prompt" in replaced:
             replaced.add("requires")  # the defaults of the new prompt, not those of the old one
-        if "answers" in replaced:
+        other_answers = "answers" in replaced and "empty_answer" not in replaced
+        if other_answers:
             replaced.add("empty_answer")  # which is one of the old answers
         kept = {name: getattr(self, name) for name in type(self).model_fields if name not in replaced}
-        return self.model_validate({**kept, **changes})
+        copy = self.model_validate({**kept, **changes})
+        if other_answers and self.empty_answer:
+            empty = self.answers.read(self.empty_answer)
+            if empty == copy.answers.read(self.empty_answer):
+                return self.model_validate({**kept, **changes, "empty_answer": self.empty_answer})
+        return copy
 
     def _check_verifiable(self) -> None:
         """Check that claims can be verified: against contexts, with labels for both outcomes."""

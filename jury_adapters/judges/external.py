@@ -8,6 +8,7 @@ result, and this module makes the judgment, within budget and store.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from functools import partial
@@ -16,7 +17,7 @@ from typing import TypeAlias, TypedDict, Unpack
 
 from pydantic import BaseModel
 
-from jury_adapters.core.budget import BUDGET_EXHAUSTED, BudgetExhausted
+from jury_adapters.core.budget import BUDGET_EXHAUSTED, BudgetExhausted, note_cut_off
 from jury_adapters.core.cache import CacheKey, get_or_run
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging, run_context
@@ -263,6 +264,9 @@ async def _said_or_raised(call: Call) -> Said | Exception:
     """Return the answer, or the exception as a value, because a failed call counts in a budget, too."""
     try:
         return await call.make()
+    except asyncio.CancelledError:
+        note_cut_off()
+        raise
     except Exception as error:
         return error
 

@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
+from jury_adapters.core.budget import note_cut_off
 from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.context import is_out_of_time, note_failed_attempt, run_context
 from jury_adapters.core.deadlines import Deadline
@@ -85,6 +86,20 @@ class Limits:
             raise ConfigurationError(
                 f"Limits.cooldown_s is a number of seconds above 0, not {plain_repr(self.cooldown_s)}"
             )
+
+
+class _DeadlineOfCall(Deadline):
+    """Time limit of one call with all its tries.
+
+    Attributes:
+        sent: whether a request has been sent; until then the call waits for the rate limit or a slot.
+    """
+
+    __slots__ = ("sent",)
+
+    def __init__(self, seconds: float | None) -> None:
+        super().__init__(seconds)
+        self.sent = False
 
 
 class Limiter:
@@ -190,7 +205,7 @@ class Limiter:
     async def _tried(
         self, tries: int, attempt: Attempt[T], estimate: int, spent: Callable[[T], int], ticket: int = 0
     ) -> T:
-        deadline, failed = Deadline(self.limits.deadline_s), list[ModelError]()
+        deadline, failed = _DeadlineOfCall(self.limits.deadline_s), list[ModelError]()
         try:
             with deadline:
                 try:
@@ -208,7 +223,8 @@ class Limiter:
                 raise
             _log.info("%s: gave up after %g s, the deadline of one call", self._name, self.limits.deadline_s)
             last = f"; last error: {failed[-1].kind}: {failed[-1]}" if failed else ""
-            late = ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s{last}", "timeout")
+            told = f"no answer within the deadline of {self.limits.deadline_s:g} s{last}"
+            late = ModelError(told, "timeout", sent=deadline.sent)
             if self.breaker.troubled:  # else the call has waited for the rate limit or for slots
                 self.breaker.gave_up(late, ticket)
             raise late from None
@@ -222,7 +238,7 @@ class Limiter:
         attempt: Attempt[T],
         estimate: int,
         spent: Callable[[T], int],
-        deadline: Deadline,
+        deadline: _DeadlineOfCall,
         *,
         admitted: bool = False,
     ) -> T:
@@ -233,7 +249,7 @@ class Limiter:
         waited = not self._slots.taken()
         if waited:
             await self._slots.turn()
-        rate = self._rate.rate
+        rate, begun = self._rate.rate, False
         try:
             if rate.limit is not None:
                 await _without_place(paced(rate))
@@ -242,6 +258,7 @@ class Limiter:
                 self._refuse_late(admitted)
             sent = rate.start()
             self._rate.sent += 1
+            begun = deadline.sent = True
             result = await attempt()
         except ModelError as error:
             if error.kind == "rate_limited":
@@ -250,6 +267,7 @@ class Limiter:
             note_failed_attempt(error.kind, error)
             raise
         except asyncio.CancelledError:
+            note_cut_off(sent=begun)
             if deadline.expired or is_out_of_time():
                 self.breaker.failed()  # the wait was caused by the model
             raise
@@ -273,7 +291,7 @@ class Limiter:
         attempt: Attempt[T],
         estimate: int,
         spent: Callable[[T], int],
-        deadline: Deadline,
+        deadline: _DeadlineOfCall,
     ) -> T:
         """Try again after a first failure, and add the further ones to it; a first success does not get here."""
         first = list(failed)

@@ -72,6 +72,8 @@ class Store(BaseStore):
     def __init__(self, path: str | Path) -> None:
         if isinstance(path, str) and "://" in path:
             raise ConfigurationError("Store(...) takes the path of a file; give a URL to store= or open_store(...)")
+        if Path(path).name == ":memory:":
+            raise ConfigurationError("a store is a file, not ':memory:'; give a path such as 'runs.db'")
         super().__init__(str(path))
         self.path = Path(path).absolute()
         self._writer: sqlite3.Connection | None = None

@@ -25,6 +25,7 @@ from jury_adapters.align.aligning import rubric_yaml
 from jury_adapters.align.changes import balanced, choose_examples, criteria_request, read_criteria
 from jury_adapters.align.labelled import divide
 from jury_adapters.models.base import Reply
+from jury_adapters.testing import ScriptedModel
 from tests.simulations.labelled_jurors import CLARIFICATION, RUBRIC, LearningModel, labelled
 
 
@@ -202,7 +203,28 @@ def test_a_spent_budget_is_reported_and_accepts_nothing():
     found = align(Critic(model, RUBRIC, name="critic"), labelled(100, 3), budget=Budget(max_calls=20))
     assert not found.accepted
     assert len(model.prompts) == 20
-    assert "were not decided" in found.suggestions[0]
+    assert "were not decided" in found.suggestions[1]
+
+
+def test_figures_of_candidates_that_the_budget_left_out_are_marked():
+    cases = labelled(40, 3)
+    found = align(Critic(Recording("examples"), RUBRIC, name="critic"), cases, budget=Budget(max_calls=30))
+    failed = {one.name: one.failed for one in found.candidates}
+    assert failed == {
+        "as it is": 0, "2 examples": 18, "4 examples": 24, "another pass mark": 0, "labels in another order": 24,
+        "another vote threshold": 0,
+    }  # fmt: skip
+    assert "4 examples                 balanced accuracy 0.0 %, jurors failed on 24 of 24\n" in str(found)
+    assert "- jurors failed on some cases, because of an outage or a spent budget" in str(found)
+    whole = align(Critic(Recording("examples"), RUBRIC, name="critic"), cases)
+    assert "failed" not in str(whole)
+
+
+def test_replies_that_cannot_be_read_are_no_failures_of_jurors():
+    model = ScriptedModel(["I will not say."])
+    found = align(Critic(model, RUBRIC, name="critic"), labelled(40, 3))
+    assert {one.failed for one in found.candidates} == {0}
+    assert "jurors failed" not in str(found)
 
 
 @pytest.mark.slow

@@ -298,6 +298,17 @@ def test_own_cases_and_what_is_not_usable():
     assert found.jury.kills["number"].n == 1
 
 
+@pytest.mark.parametrize("run", [plan_audit, audit_pairs])
+def test_cases_that_cannot_be_used_are_counted(run, caplog):
+    bare = [Case(question="q", answer=f"The tank holds {litres} litres.") for litres in (200, 300)]
+    run(passes_all, [*example_cases()[:2], *bare, Case(question="q", answer=" ", contexts=["A tank."])])
+    said = [record.getMessage().removeprefix("auditing: ") for record in caplog.records]
+    assert said == [
+        "1 case is left out, because it has no answer: an audit needs right answers",
+        "2 cases are left out, because they have neither contexts nor a reference: an audit needs one of them",
+    ]
+
+
 def test_wrong_construction_says_what_to_do():
     with pytest.raises(ConfigurationError, match="per_operator is a number of probes from 0"):
         Sizes(per_operator=-1)

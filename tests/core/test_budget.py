@@ -479,14 +479,16 @@ def test_one_budget_serves_sync_and_async_batches_in_several_threads(server):
     assert budget.refused == 0
 
 
-def test_a_batch_that_is_closed_while_calls_wait_leaves_the_budget_usable():
+def test_a_batch_that_is_closed_while_calls_wait_leaves_the_rest_of_the_budget_usable():
     juror = critic(delay=0.05)
     estimate = juror.estimate(cases(1)[0])
     budget = Budget(max_tokens=2 * (estimate.input_tokens + estimate.output_tokens))
     batch = juror.judge_many(cases(100), budget=budget, max_concurrency=50)
     assert next(batch).passed
     batch.close()
-    assert next(juror.judge_many(cases(1), budget=budget)).passed
+    rest = budget.max_tokens - budget.spent.input_tokens - budget.spent.output_tokens
+    assert rest > 0
+    assert asyncio.run(granted(budget, Usage(rest)))  # no waiting call has kept a reservation
 
 
 def in_time(work, seconds=30.0):

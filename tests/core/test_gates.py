@@ -104,6 +104,40 @@ def test_who_asks_for_a_pass_is_told_once(verdict, found):
     assert (gate.result, gate.note.partition(": ")[2].startswith(f"found {found}")) == ("failed", True)
 
 
+@pytest.mark.parametrize(("statuses", "voting"), [
+    (("ERROR", "PASS"), "majority"),
+    (("ERROR", "PASS", "PASS"), "unanimous"),
+    (("ERROR", "ABSTAIN", "PASS"), "majority"),
+])  # fmt: skip
+def test_an_outage_is_not_the_bad_answer_that_a_test_asks_for(statuses, voting):
+    verdict = verdict_of(*statuses, voting=voting)
+    assert verdict.status is Status.FAIL
+    for asked in (True, False):
+        with pytest.raises(GateFailed, match=f"passed={asked}: found FAIL, only because jurors broke"):
+            verdict.require(passed=asked)
+    verdict.require(passed=None)
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"errors": "fail"}, {"errors": "abstain"}, {"errors": "ignore"}, {"voting": "average"},
+    {"voting": "quorum", "quorum": 0.5},
+])  # fmt: skip
+def test_a_juror_that_broke_has_not_voted_also_where_its_error_counts_as_fail(options):
+    verdict = verdict_of("ERROR", "PASS", "PASS", **options)
+    with pytest.raises(GateFailed, match="min_votes=3: found 2"):
+        verdict.require(min_votes=3)
+    verdict.require(passed=None, min_votes=2)
+
+
+def test_the_criteria_of_a_scorecard_are_its_votes():
+    card = Scorecard({"a": always_pass(), "b": always_pass()}).judge(answer="x")
+    card.require(min_votes=2)
+
+
+def test_a_broken_juror_does_not_hide_a_bad_answer():
+    verdict_of("ERROR", "FAIL", "FAIL").require(passed=False)
+
+
 def test_unless_it_may():
     eligible, agreement = NOBODY.require(decided=None, min_votes=0, min_agreement=0.9)
     assert (eligible.result, agreement.result) == ("passed", "skipped")

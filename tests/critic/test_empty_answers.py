@@ -66,6 +66,23 @@ def test_answers_of_the_users_own_leave_the_label_out():
     assert parsed.judge(answer="", **CASE).passed
 
 
+@pytest.mark.parametrize(("answers", "kept"), [
+    ({"labels": {"UNSURE": "abstain", "NO": "fail", "YES": "pass"}}, "NO"),  # the same in another order
+    ({"labels": {"YES": "pass", "NO": "fail"}}, "NO"),
+    ({"labels": {"YES": "fail", "NO": "pass"}}, ""),  # an empty answer would pass
+    ({"labels": {"GOOD": "pass", "BAD": "fail"}}, ""),
+])  # fmt: skip
+def test_a_copy_with_other_answers_keeps_the_label_while_it_means_the_same(answers, kept):
+    assert Rubric.bundled("faithfulness").model_copy(update=answers).empty_answer == kept
+
+
+def test_a_copy_with_another_pass_mark_keeps_the_rating():
+    rubric = Rubric.from_yaml("criteria: Short.\nscale: {minimum: 1, maximum: 5}\nempty_answer: 2")
+    for mark, kept in ((4, "2"), (2, "")):
+        scale = rubric.answers.model_copy(update={"pass_mark": mark})
+        assert rubric.model_copy(update={"answers": scale}).empty_answer == kept
+
+
 def test_the_label_is_one_of_the_answers():
     with pytest.raises(ValidationError, match="empty_answer: "):
         Rubric(name="polite", criteria="Polite.", empty_answer="rude")

@@ -360,3 +360,11 @@ def test_a_log_that_another_process_removes_at_this_moment_is_no_error(tmp_path:
     finally:
         looked.set()
         other.join()
+
+
+@pytest.mark.parametrize("opened", [Store, open_store])
+def test_a_store_in_memory_is_refused_and_no_file_has_its_name(opened, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match="a store is a file, not ':memory:'"):
+        opened(":memory:")
+    assert not list(tmp_path.iterdir())
