@@ -274,6 +274,11 @@ def test_local_paths_of_rows_stay_in_their_folder(tmp_path):
     assert read({"images": [str(outside)]}, "/") == (Image(base64=encoded(png(shade=9))),)
 
 
+@pytest.mark.parametrize("empty", ["", " ", "\n"])
+def test_a_row_with_an_empty_cell_has_no_image(tmp_path, empty):
+    assert Case.from_row({"answer": "It is red.", "images": empty}, image_folder=tmp_path).attachments == ()
+
+
 def test_file_addresses_and_other_entries_are_refused():
     for entry in ("file:///etc/passwd", 5, {"type": "text", "text": "hi"}, {"pth": "x"}, None, b"raw"):
         with pytest.raises(InputError):
