@@ -22,6 +22,7 @@ class Placed:
         outermost: whether the output is that of the run, and not of an agent inside another one or inside a tool, nor
             a text of an agent or a chain that failed before it answered.
         holds_model: whether a model or an agent is inside the span.
+        end: the time after which neither the span nor one inside it runs, in nanoseconds.
     """
 
     span: Span
@@ -31,6 +32,7 @@ class Placed:
     in_chat: bool
     outermost: bool
     holds_model: bool = False
+    end: int = 0
 
 
 def placed_spans(spans: Sequence[Span], problems: list[str]) -> list[Placed]:
@@ -53,10 +55,13 @@ def placed_spans(spans: Sequence[Span], problems: list[str]) -> list[Placed]:
         output = output_message(span) if kind in _WRITING else None
         in_tool = around is not None and (around.in_tool or around.kind is Kind.TOOL)
         outermost = not in_tool and (around is None or (around.outermost and not _ends_at(around)))
-        found[span.span_id] = Placed(span, kind, output, in_tool, in_chat, outermost)
+        end = max(span.end, span.start + 1)
+        found[span.span_id] = Placed(span, kind, output, in_tool, in_chat, outermost, end=end)
     for span, parent in reversed(walked):
-        if parent is not None and (found[span.span_id].holds_model or found[span.span_id].kind in _MODELS):
-            found[parent].holds_model = True
+        if parent is not None:
+            inside, around = found[span.span_id], found[parent]
+            around.holds_model = around.holds_model or inside.holds_model or inside.kind in _MODELS
+            around.end = max(around.end, inside.end)
     return _in_time(walked, found)
 
 
