@@ -98,6 +98,7 @@ class Message(BaseModel):
         content: the text.
         step: the call of a tool whose result the message is, where the call is known. A call that has no result has a
             message without text.
+        beside_results: True for a text of the user in a message with results of tools, which does not begin a turn.
     """
 
     model_config = FROZEN
@@ -105,6 +106,7 @@ class Message(BaseModel):
     role: Text
     content: Text
     step: Step | None = None
+    beside_results: bool = False
 
     @property
     def is_shown(self) -> bool:

@@ -294,14 +294,14 @@ class _Draft:
 
 def _with_calls(read: Sequence[_Read]) -> Iterator[Message]:
     """Yield messages; the result of a tool has its call, and a call without a result has a message of its own."""
-    starts = [position for position, one in enumerate(read) if one.role == "user" and position]
+    starts = [position for position, one in enumerate(read) if one.role == "user" and not one.aside and position]
     for start, end in pairwise([0, *starts, len(read)]):
         steps, _, results = _steps([one for one in read[start:end] if one.role not in ("system", "user")])
         called = iter(results)
         for one in read[start:end]:
             step = next(called).step() if one.role == "tool" else None
             known = None if step == Step(tool=_NO_NAME, output=one.text) else step
-            yield Message(role=one.role, content=one.text, step=one.step or known)
+            yield Message(role=one.role, content=one.text, step=one.step or known, beside_results=one.aside)
         yield from (Message(role="tool", content="", step=call.step()) for call in steps if call.open)
 
 

@@ -129,7 +129,7 @@ def _bounds(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
     starts = []
     answered = True
     for position, role in enumerate(roles):
-        if role == "user" and answered:
+        if role == "user" and answered and not messages[position].beside_results:
             starts.append(position)
         if role in ("user", "assistant", "tool"):
             answered = role != "user"

@@ -313,6 +313,24 @@ def test_a_call_without_a_text_is_not_shown_among_the_messages_of_a_prompt():
     assert str(asked[0]) == str(asked[1])
 
 
+def test_a_text_beside_the_result_of_a_tool_does_not_begin_a_turn():
+    call = {"type": "tool_use", "id": "c", "name": "refund", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": "refunded"}
+    case = Case.from_messages(
+        chat(
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result, {"type": "text", "text": "Please hurry."}]}, ("assistant", "Done."),
+        )
+    )  # fmt: skip
+    for one in (case, Case.from_row(case.model_dump(mode="json", exclude_defaults=True))):
+        SEEN.clear()
+        EachTurn(seen).judge(one)
+        assert [(turn.question, turn.answer) for turn in SEEN] == [
+            ("Where is my order?", "Done."), ("Thanks!", "You are welcome."),
+        ]  # fmt: skip
+        assert [step.tool for step in SEEN[0].trajectory] == ["refund"]
+
+
 def test_a_greeting_alone_is_not_a_turn():
     verdict = judged([("assistant", "Hello, how can I help?")])
     assert (verdict.status, SEEN) == (Status.ABSTAIN, [])
