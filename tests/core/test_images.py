@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.pictures import claimed_png, data_url, encoded, gif, png
 
-from jury_adapters import Case, ConfigurationError, Image, InputError
+from jury_adapters import Case, ConfigurationError, Image, InputError, Status
+from jury_adapters.checks import FinalAnswer, NotEmpty
 from jury_adapters.core.image_headers import read_header
 from jury_adapters.core.images import MAX_IMAGE_BYTES
 
@@ -289,3 +290,11 @@ def test_a_row_of_a_record_is_read_back():
     case = Case(answer="!", attachments=[Image(base64=encoded(png())), Image(url="https://example.org/a.png")])
     back = Case.from_row(json.loads(case.model_dump_json(exclude_defaults=True)))
     assert back.content_hash == case.content_hash
+
+
+@pytest.mark.parametrize("answer", [None, "", "A chart."])
+def test_an_answer_that_is_an_image_is_there(answer):
+    case = Case(question="Draw it.", answer=answer, attachments=[Image(base64=encoded(png()), role="answer")])
+    assert [check.judge(case).status for check in (NotEmpty(), FinalAnswer())] == [Status.PASS] * 2
+    assert NotEmpty(of="contexts").judge(case).status is Status.FAIL
+    assert NotEmpty(of="contexts").judge(question="?", attachments=[Image(base64=encoded(png()))]).passed
