@@ -292,6 +292,11 @@ class Judge(ABC):
 
         return with_samples(self, samples, voting=voting)
 
+    @property
+    def repeat_levels(self) -> int:
+        """The number of levels at which a jury, this one or one inside, asks the same judge several times."""
+        return max((member.repeat_levels for member in self.members), default=0)
+
     def expect_samples(self, samples: int) -> None:
         """Prepare for being asked several times about each case; a critic logs if its answers would hardly differ."""
         for member in self.members:

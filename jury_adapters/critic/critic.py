@@ -194,6 +194,10 @@ class Critic(AskingJudge):
         """
         return cls(model, Rubric.from_criteria(criteria, name=name or "criteria"), name=name, **options)
 
+    @property
+    def repeat_levels(self) -> int:
+        return 0 if self._jury is None else self._jury.repeat_levels
+
     def expect_samples(self, samples: int) -> None:
         warn_of_equal_samples(self.model.inner, self.temperature, samples)
 
