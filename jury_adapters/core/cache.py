@@ -35,6 +35,7 @@ class CacheKey(NamedTuple):
         critic: fingerprint of the model and its parameters.
         rubric: fingerprint of the question to the model.
         sample: number of the sample if the same judge is asked several times: ``"0"``, then ``"0.1"``, ``"0.2"``.
+            A plus follows the number for each level inside at which the jury has samples of its own.
 
     Candidates in another order are another case with another key.
     """

@@ -65,15 +65,6 @@ Metadata = Annotated[FrozenDict, PlainValidator(_frozen), PlainSerializer(_plain
 FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
 
 
-class Message(BaseModel):
-    """Message of the conversation so far."""
-
-    model_config = FROZEN
-
-    role: Text
-    content: Text
-
-
 class Step(BaseModel):
     """Step of an agent: a tool call with its result, or a text.
 
@@ -97,3 +88,27 @@ class Step(BaseModel):
     error: Text | None = None
     parallel: bool = False
     echo: bool = False
+
+
+class Message(BaseModel):
+    """Message of the conversation so far.
+
+    Attributes:
+        role: the role, such as ``"user"``.
+        content: the text.
+        step: the call of a tool whose result the message is, where the call is known. A call that has no result has a
+            message without text.
+        beside_results: True for a text of the user in a message with results of tools, which does not begin a turn.
+    """
+
+    model_config = FROZEN
+
+    role: Text
+    content: Text
+    step: Step | None = None
+    beside_results: bool = False
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether readers of the conversation see the message; a call without a text is not one for them."""
+        return bool(self.content) or self.step is None

@@ -147,6 +147,12 @@ def with_samples(judge: Judge, samples: int, *, voting: Voting = "majority") -> 
     """
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
         raise ConfigurationError(f"samples is a whole number from 1, not {plain_repr(samples)}")
+    judge.expect_samples(samples)
+    return samples_of(judge, samples, voting)
+
+
+def samples_of(judge: Judge, samples: int, voting: Voting = "majority") -> Ensemble:
+    """Return the jury of :func:`with_samples`, without a check of its arguments."""
     return Ensemble([judge] * samples, voting=voting, name=judge.name and f"{judge.name} x{samples}")
 
 

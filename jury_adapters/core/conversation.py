@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Self
@@ -46,7 +46,7 @@ class Conversation:
             structured response (LangChain's ``ToolStrategy``), the arguments of that call; None if it ends with other
             calls.
         steps: the steps of the assistant in between: each tool call with its result, and intermediate texts.
-        earlier: the conversation before the question.
+        earlier: the conversation before the question; results of tools with their calls.
         pending: True if the conversation ends with tool calls that have no result yet, so that it is only paused.
         ends_in_call: True if the conversation ends with tool calls, with or without results.
         images: those of the question, of the results of tools after it, and of the answer.
@@ -73,7 +73,7 @@ class Conversation:
     def _of(cls, read: Sequence[_Read]) -> Self:
         asked = _last_question(read)
         turn = [one for one in read[asked + 1 :] if one.role not in ("system", "user")]
-        steps, answer = _steps(turn)
+        steps, answer, _ = _steps(turn)
         response = _structured_response(turn, steps) if answer is None else None
         if response is not None:
             answer = _response_text(response.arguments)
@@ -84,7 +84,7 @@ class Conversation:
             question=read[asked].text if asked >= 0 else None,
             answer=answer,
             steps=tuple(step.step() for step in steps),
-            earlier=tuple(Message(role=one.role, content=one.text) for one in read[: max(asked, 0)] if one.text),
+            earlier=tuple(one for one in _with_calls(read[: max(asked, 0)]) if one.content or one.step is not None),
             pending=pending,
             ends_in_call=bool(steps) and (answer is None or response is not None),
             images=_images([*read[max(asked, 0) : asked + 1], *turn], answer),
@@ -120,6 +120,12 @@ class Conversation:
                 message["tool_call_id"] = waiting.pop(0) if waiting else ""
             written.append(message)
         return written
+
+
+def messages_with_calls(messages: Iterable[object]) -> tuple[Message, ...]:
+    """Return all messages of a conversation, also those without text; results of tools have their calls."""
+    read = [found for message in plain_messages(messages) if (found := _read(message)) is not None]
+    return tuple(_with_calls(read))
 
 
 def role_of(message: object) -> str | None:
@@ -168,6 +174,7 @@ class _Read:
     echo: bool = False
     aside: bool = False  # text of the user in a message with results of tools
     images: tuple[Image, ...] = ()
+    step: Step | None = None  # the call of the tool, in a message that was read before
 
 
 def _last_question(read: Sequence[_Read]) -> int:
@@ -200,8 +207,20 @@ def _read(message: object) -> _Read | None:
         failed=field_of(message, "status") == "error",
         echo=is_verdict(field_of(message, "artifact")),
         aside=field_of(message, ASIDE) is True,
+        step=_step_in(field_of(message, "step")),
         images=tuple(images_in_content(_blocks(message), _IMAGE_ROLES.get(role, "question"))),
     )
+
+
+def _step_in(given: object) -> Step | None:
+    """Return the call in a message that was read before, or in the record of one."""
+    if isinstance(given, Step) or not isinstance(given, Mapping):
+        return given if isinstance(given, Step) else None
+    try:
+        found = Step.model_validate(given)
+    except ValueError:
+        return None
+    return found if found.tool is not None else None
 
 
 def _images(messages: Sequence[_Read], answer: str | None) -> tuple[Image, ...]:
@@ -286,14 +305,28 @@ class _Draft:
         )  # fmt: skip
 
 
-def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
-    """Return the steps of one turn, and the last text of the assistant, which is the answer."""
+def _with_calls(read: Sequence[_Read]) -> Iterator[Message]:
+    """Yield messages; the result of a tool has its call, and a call without a result has a message of its own."""
+    starts = [position for position, one in enumerate(read) if one.role == "user" and not one.aside and position]
+    for start, end in pairwise([0, *starts, len(read)]):
+        steps, _, results = _steps([one for one in read[start:end] if one.role not in ("system", "user")])
+        called = iter(results)
+        for one in read[start:end]:
+            step = next(called).step() if one.role == "tool" else None
+            known = None if step == Step(tool=_NO_NAME, output=one.text) else step
+            yield Message(role=one.role, content=one.text, step=one.step or known, beside_results=one.aside)
+        yield from (Message(role="tool", content="", step=call.step()) for call in steps if call.open)
+
+
+def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None, list[_Draft]]:
+    """Return the steps of one turn, the last text of the assistant (the answer), and the call of each result."""
     steps: list[_Draft] = []
+    results: list[_Draft] = []
     calls: dict[str, list[_Draft]] = {}
     said: str | None = None
     for message in messages:
         if message.role == "tool":
-            _answer_call(steps, calls, message)
+            results.append(_answer_call(steps, calls, message))
             continue
         if said:
             steps.append(_Draft(text=said))
@@ -305,7 +338,7 @@ def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
             steps.append(draft)
             if call.id is not None:
                 calls[call.id].append(draft)
-    return steps, said
+    return steps, said, results
 
 
 def _structured_response(turn: Sequence[_Read], steps: Sequence[_Draft]) -> _Draft | None:
@@ -336,20 +369,22 @@ def _response_text(response: Mapping[str, object]) -> str:
     return only if isinstance(only, str) else json.dumps(kept, ensure_ascii=False)
 
 
-def _answer_call(steps: list[_Draft], calls: Mapping[str, list[_Draft]], message: _Read) -> None:
+def _answer_call(steps: list[_Draft], calls: Mapping[str, list[_Draft]], message: _Read) -> _Draft:
+    """Give a result to its call, and return the call."""
     if message.answers is not None:  # some models give parallel calls one id: take the first open call
         named = calls.get(message.answers, [])
         called = next((one for one in named if one.open), named[-1] if named else None)
     else:  # no id: the first open call, of the tool that the message names, if any
         called = next((one for one in steps if one.open and message.tool in (None, one.tool)), None)
     if called is None:
-        called = _Draft(message.tool or "tool")
+        called = _Draft(message.tool or _NO_NAME)
         steps.append(called)
     if message.failed:
         called.error = message.text
     else:
         called.output = message.text
     called.echo = message.echo
+    return called
 
 
 def is_verdict(artifact: object) -> bool:
@@ -370,5 +405,6 @@ def _kept(arguments: Mapping[str, object]) -> Mapping[str, object]:
         return {name: shown(value) for name, value in arguments.items()}
 
 
+_NO_NAME: Final = "tool"
 _SCHEMA: Final = re.compile(r"[A-Z]\w*[a-z]|response_format_")
 _RETURNING: Final = "Returning structured response: "

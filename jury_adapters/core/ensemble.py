@@ -143,6 +143,10 @@ class Ensemble(Jury):
         self._opinions = self.strategy.opinion_statuses(frozenset().union(*opinions))
 
     @property
+    def repeat_levels(self) -> int:
+        return super().repeat_levels + any(juror.sample for juror in self.jurors)
+
+    @property
     def members(self) -> tuple[Judge, ...]:
         """The jurors, in order."""
         return tuple(juror.judge for juror in self.jurors)

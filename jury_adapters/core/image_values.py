@@ -20,7 +20,8 @@ def images_of_column(value: object, folder: Path | None) -> tuple[Image, ...]:
 
     An entry is a path, an address or a ``data:`` URL as text, a mapping of the arguments of :class:`Image`, a block of
     a message as :func:`image_in_block` reads it, or an object of a framework with an image. A text begins with
-    ``data:``, ``http://`` or ``https://``, or is a path.
+    ``data:``, ``http://`` or ``https://``, or is a path. A blank text, such as the empty cell of
+    a table, is no entry.
 
     Args:
         value: one entry, or a list of them.
@@ -29,6 +30,8 @@ def images_of_column(value: object, folder: Path | None) -> tuple[Image, ...]:
     Raises:
         InputError: an entry is not an image, or is outside the folder.
     """
+    if isinstance(value, str) and not value.strip():
+        return ()
     entries = [value] if isinstance(value, str | Mapping) or not isinstance(value, Sequence) else list(value)
     return tuple(_entry(entry, folder) for entry in entries)
 

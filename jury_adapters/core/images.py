@@ -96,6 +96,11 @@ class Image:
             raise ConfigurationError("the digest of an image is 'sha256:' and 64 hexadecimal digits")
 
     @property
+    def field(self) -> str:
+        """The field of the case to which the image belongs."""
+        return "contexts" if self.role == "context" else self.role
+
+    @property
     def is_at_hand(self) -> bool:
         """Whether the image can be sent. One that was read from a record has only a digest."""
         return self.base64 is not None or self.url is not None

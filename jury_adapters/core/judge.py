@@ -305,6 +305,16 @@ class Judge(ABC):
 
         return with_samples(self, samples, voting=voting)
 
+    @property
+    def repeat_levels(self) -> int:
+        """The number of levels at which a jury, this one or one inside, asks the same judge several times."""
+        return max((member.repeat_levels for member in self.members), default=0)
+
+    def expect_samples(self, samples: int) -> None:
+        """Prepare for being asked several times about each case; a critic logs if its answers would hardly differ."""
+        for member in self.members:
+            member.expect_samples(samples)
+
     @explains_wrong_calls("judge.with_fallbacks([first, second])", order="the fallbacks are one list")
     def with_fallbacks(self, fallbacks: Sequence[Judge | Callable[[Case], Any]]) -> FallbackJudge:
         """Return this judge with fallbacks, which are asked in order if its judgment is an ERROR.

@@ -15,12 +15,11 @@ from typing import Any, TypeGuard
 from pydantic import BaseModel
 
 from jury_adapters.core.case_parts import Message, Step
-from jury_adapters.core.conversation import Conversation, role_of, text_of_message
+from jury_adapters.core.conversation import Conversation, messages_with_calls, role_of, text_of_message
 from jury_adapters.core.graph_commands import state_update
-from jury_adapters.core.message_formats import is_other_item, plain_messages, reply_in
+from jury_adapters.core.message_formats import is_other_item, reply_in
 from jury_adapters.core.message_texts import field_of as field_of  # noqa: PLC0414 - read from here everywhere
 from jury_adapters.core.message_texts import page_of as page_of  # noqa: PLC0414 - so is this
-from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.values import freeze, is_missing, shown
 
 
@@ -117,14 +116,7 @@ def _is_scalar(value: object) -> bool:
 
 def messages_of(value: object) -> tuple[Message, ...]:
     """Return a conversation as messages of a case."""
-    found: list[Message] = []
-    for message in plain_messages(messages_in(value) or []):
-        role = role_in(message)
-        if role is None:  # another item of the Responses API
-            continue
-        content = text_in(message[1], role) if isinstance(message, tuple) else text_of_message(message)
-        found.append(Message(role=role, content=content))
-    return tuple(found)
+    return messages_with_calls(messages_in(value) or [])
 
 
 def steps_of(value: object) -> tuple[Step, ...]:

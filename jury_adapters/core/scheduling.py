@@ -52,7 +52,8 @@ class Juror:
 
     async def _ask_again(self, case: Case) -> Judgment:
         """Ask the judge as a further sample, whose judgment is stored separately from that of the first sample."""
-        with changed_context(sample=f"{run_context().sample}.{self.sample}"):
+        level = "+" * self.judge.repeat_levels  # keeps this sample apart from one of a jury inside
+        with changed_context(sample=f"{run_context().sample}.{self.sample}{level}"):
             return await run_judge(self.judge, case, self.name, self.timeout)
 
     @property

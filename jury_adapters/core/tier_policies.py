@@ -237,10 +237,13 @@ class AcceptOnAllPass(EarlyStop):
 
 
 class EscalateOnSplit(EarlyStop):
-    """Stop on a unanimous PASS or FAIL. Abstentions do not count; an ERROR escalates."""
+    """Stop on a unanimous PASS or FAIL that is also the tier's vote. Abstentions do not count; an ERROR escalates.
+
+    The vote may differ from an opinion that all jurors share, such as a mean of low scores that each pass.
+    """
 
     kind = Policy.ESCALATE_ON_SPLIT
-    stops_when = "all opinions are the same, PASS or FAIL"
+    stops_when = "all opinions are the same, PASS or FAIL, and so is the tier's vote"
     verdict_is = "that opinion"
 
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
@@ -248,6 +251,8 @@ class EscalateOnSplit(EarlyStop):
             return None, "no juror gave an answer"
         if not (outcome.judgment.valid and is_unanimous(outcome.individuals)):
             return None, "not unanimous"
+        if not _is_opinion_of(outcome.judgment, outcome.individuals):
+            return None, "the vote is not the opinion of the jurors"
         opinion, count = outcome.judgment.opinion, len(outcome.individuals)
         alone = sum(one.valid for one in outcome.individuals) == 1 < count
         return "accepted", only_vote(opinion, count) if alone else f"unanimous: {opinion}"
@@ -298,6 +303,12 @@ def is_unanimous(judgments: Sequence[Judgment]) -> bool:
     if any(judgment.status is Status.ERROR for judgment in judgments):
         return False
     return len({judgment.opinion for judgment in judgments if judgment.valid}) == 1
+
+
+def _is_opinion_of(vote: Judgment, judgments: Sequence[Judgment]) -> bool:
+    """Whether a vote is the opinion, or the label, of one of the jurors."""
+    shared = {one.opinion for one in judgments if one.valid} | {one.label for one in judgments if one.valid}
+    return vote.opinion in shared
 
 
 def _policies() -> dict[Policy, type[TierRule]]:

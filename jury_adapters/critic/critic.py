@@ -14,6 +14,7 @@ from jury_adapters.core.bounded_cache import BoundedCache
 from jury_adapters.core.budget import BudgetExhausted
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
+from jury_adapters.core.combinators import samples_of
 from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr, unknown
@@ -193,6 +194,13 @@ class Critic(AskingJudge):
         """
         return cls(model, Rubric.from_criteria(criteria, name=name or "criteria"), name=name, **options)
 
+    @property
+    def repeat_levels(self) -> int:
+        return 0 if self._jury is None else self._jury.repeat_levels
+
+    def expect_samples(self, samples: int) -> None:
+        warn_of_equal_samples(self.model.inner, self.temperature, samples)
+
     def with_rubric(self, rubric: Rubric | str | Path) -> Self:
         """Return this critic with another rubric and the same name, model, parameters, store and limits.
 
@@ -339,7 +347,7 @@ class Critic(AskingJudge):
         """Return the jury of this critic's own samples, or None if it asks only once."""
         if self.samples == 1:
             return None
-        return self._with(samples=1, _jury=None).with_samples(self.samples)
+        return samples_of(self._with(samples=1, _jury=None), self.samples)
 
     def _reply(self, prompt: Prompt) -> Awaitable[Reply]:
         budget = run_context().budget

@@ -300,8 +300,9 @@ def _no_votes(juror: RecordedCritic, name: str, cases: Iterable[Case], source: s
     known = Counter(voter for case in cases for voter in _voters_of(case))
     held = ", ".join(visible(one) for one, _ in known.most_common(_MOST_NAMED)) or "no juror"
     asked = name if isinstance(juror, ReplayedCritic) else visible(juror.recorded_name)
-    close = get_close_matches(asked, list(map(visible, known)), n=1, cutoff=_NEAR)
-    meant = f". Did you mean {close[0]!r}?" if close else "."
+    alike = {one.casefold(): one for one in map(visible, known)}
+    close = get_close_matches(asked.casefold(), alike, n=1, cutoff=_NEAR)
+    meant = f". Did you mean {alike[close[0]]!r}?" if close else "."
     lack = f"{source} holds no votes of {asked!r}, and a replay asks no model; it holds votes of {held}{meant}"
     if not isinstance(juror, ReplayedCritic):
         return f"{lack} Give `recorded:` a name that has votes, or leave this juror out"

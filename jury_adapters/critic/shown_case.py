@@ -57,7 +57,7 @@ def _letter(position: int) -> str:
 
 def _message_lines(messages: tuple[Message, ...]) -> Iterator[str]:
     """Yield the lines of messages, with indented contents that cannot look like the beginning of a message."""
-    for position, message in enumerate(messages, start=1):
+    for position, message in enumerate((one for one in messages if one.is_shown), start=1):
         yield f"[{position}] {' '.join(message.role.split())}:"
         yield _indented(message.content)
 

@@ -12,15 +12,13 @@ IMAGES_ARE_DATA = (
 )
 """Sentence of a prompt with images; the text of a case stands between delimiters, an image cannot."""
 
-_FIELDS = {"question": "question", "answer": "answer", "context": "contexts"}
-
 
 def shown_images(rubric: Rubric, case: Case) -> tuple[Image, ...]:
     """Return the images that belong to a field that the rubric's prompt shows, in the order of the case."""
     if not case.attachments:
         return ()
     shown = {PLACEHOLDERS.get(name) for name in rubric.user_template.names}
-    return tuple(image for image in case.attachments if _FIELDS[image.role] in shown)
+    return tuple(image for image in case.attachments if image.field in shown)
 
 
 def obstacle_of_images(rubric: Rubric, case: Case, model: Named, *, addresses: bool) -> str:
@@ -55,11 +53,11 @@ def obstacle_of_images(rubric: Rubric, case: Case, model: Named, *, addresses: b
 
 def has_image_of(field: str, case: Case) -> bool:
     """Return whether an image belongs to a field of a case."""
-    return any(_FIELDS[image.role] == field for image in case.attachments)
+    return any(image.field == field for image in case.attachments)
 
 
 def named_images(field: str, rubric: Rubric, case: Case) -> str:
     """Return the numbers of the images of a field, such as ``"image 1 and image 3"``; "" without any."""
     images = enumerate(shown_images(rubric, case), start=1)
-    names = [f"image {number}" for number, image in images if _FIELDS[image.role] == field]
+    names = [f"image {number}" for number, image in images if image.field == field]
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

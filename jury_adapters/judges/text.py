@@ -36,7 +36,7 @@ __all__ = ["Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "ValidJ
 
 @dataclass(frozen=True)
 class NotEmpty(Judge):
-    """The answer, or another field, is not blank. A missing field fails too.
+    """The answer, or another field, is not blank or has an image. A missing field fails too.
 
     White space and characters that a reader does not see, such as a zero-width space, are blank.
     With ``of="contexts"``, it keeps a jury from passing a case without contexts because all other jurors abstain.
@@ -66,6 +66,8 @@ class NotEmpty(Judge):
 
     def assess(self, case: Case) -> Judgment:
         missing, blank, there = _NOT_EMPTY[self.of]
+        if any(image.field == self.of for image in case.attachments):
+            return Judgment(Status.PASS, reasoning=f"{there}, with an image")
         texts = case.contexts if self.of == "contexts" else (getattr(case, self.of),)
         if all(text is None for text in texts):
             return Judgment(Status.FAIL, reasoning=missing)

@@ -278,7 +278,7 @@ class NoToolErrors(Judge):
 
 @dataclass(frozen=True)
 class FinalAnswer(Judge):
-    """The run ended with an answer, and not with a tool call.
+    """The run ended with an answer, which may be an image, and not with a tool call.
 
     Combine it with further checks of the answer by ``&``: ``FinalAnswer() & Contains("Bern")``.
 
@@ -290,9 +290,10 @@ class FinalAnswer(Judge):
     name: str = "FinalAnswer"
 
     def assess(self, case: Case) -> Judgment:
-        if not case.trajectory and case.answer is None:
+        shown = any(image.field == "answer" for image in case.attachments)
+        if not case.trajectory and case.answer is None and not shown:
             return abstain(_NO_TRAJECTORY)
-        if case.answer is not None and not is_blank(case.answer):
+        if shown or (case.answer is not None and not is_blank(case.answer)):
             return Judgment(Status.PASS, reasoning="the run ended with an answer")
         last = case.trajectory[-1] if case.trajectory else None
         after = f", its last step was {last.tool}" if last is not None and last.tool is not None else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_parts import Message
+from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation, role_of
 from jury_adapters.core.evidence import DEFAULT_EVIDENCE
 from jury_adapters.core.judge_like import JudgeLike
@@ -30,8 +30,8 @@ class EachTurn(EachPart):
     - A system message stays among the messages before each turn.
 
     A case without turns is ABSTAIN. If the judge abstains or breaks on a turn, the score is unknown, and the judgment
-    is ABSTAIN, or ERROR if an error is the cause. To judge the conversation as a whole beside it, put both into one
-    jury: ``Ensemble([EachTurn(...), Critic(model, "resolution")])``.
+    is ABSTAIN, or ERROR if an error is the cause. To judge the conversation as a whole beside it, put both into a
+    scorecard: ``Scorecard({"turns": EachTurn(...), "resolution": Critic(model, "resolution")})``.
 
     Args:
         judge: the judge of one turn, such as ``Critic(model, "answer_relevance")`` or a panel of critics.
@@ -62,7 +62,8 @@ class EachTurn(EachPart):
         return "the conversation has no turn with an answer of the assistant"
 
     def parts_of(self, case: Case) -> Sequence[Part]:
-        cases = [*_earlier_turns(case), *([case] if case.answer is not None else [])]
+        asked = case.question is not None or any(role_of(message) == "user" for message in case.messages)
+        cases = [*_earlier_turns(case), *([case] if asked and case.answer is not None else [])]
         return [Part(f"turn {number}", one) for number, one in enumerate(cases, start=1)]
 
     def explanation(self, passed: Sequence[bool], score: float) -> str:
@@ -77,17 +78,49 @@ def _earlier_turns(case: Case) -> Iterator[Case]:
     apart = ("question", "answer", "messages", "trajectory", "contexts", "reference", "attachments", "candidates")
     blank = {name: Case.model_fields[name].default for name in apart}
     for start, end in _bounds(case.messages):
-        turn = Conversation.of(case.messages[start:end])
+        given = case.messages[start:end]
+        turn = Conversation.of(_raw_messages(given))
         if turn.question is None or not turn.answer:
             continue
+        steps = _with_echoes(turn.steps, given)
         found = {
             "question": turn.question,
             "answer": turn.answer,
             "messages": (*case.messages[:start], *turn.earlier),
-            "trajectory": turn.steps,
-            "contexts": DEFAULT_EVIDENCE.contexts(turn.steps),
+            "trajectory": steps,
+            "contexts": DEFAULT_EVIDENCE.contexts(steps),
         }
         yield case.model_copy(update={**blank, **found})
+
+
+def _raw_messages(messages: Sequence[Message]) -> list[object]:
+    """Return the messages of a turn with the calls of their steps, as a model wrote them."""
+    raw: list[object] = []
+    calls: list[dict[str, object]] | None = None
+    for position, message in enumerate(messages):
+        step = message.step
+        if step is None or step.tool is None:
+            following = messages[position + 1].step if position + 1 < len(messages) else None
+            if following is None or role_of(message) != "assistant" or following.text != message.content:
+                raw.append(message)  # else the text is that of a message with calls
+            calls = calls if role_of(message) == "tool" else None
+            continue
+        if calls is None or not step.parallel:
+            calls = []
+            raw.append({"role": "assistant", "content": step.text or "", "tool_calls": calls})
+        call_id = f"call_{position}"
+        calls.append({"id": call_id, "name": step.tool, "args": step.arguments})
+        if step.output is not None or step.error is not None:
+            status = None if step.error is None else "error"
+            raw.append({"role": "tool", "tool_call_id": call_id, "content": message.content, "status": status})
+    return raw
+
+
+def _with_echoes(steps: Sequence[Step], messages: Sequence[Message]) -> tuple[Step, ...]:
+    """Return the steps of a turn; those that are echoes in its messages are echoes."""
+    echoed = {(one.step.tool, one.step.output) for one in messages if one.step is not None and one.step.echo}
+    marked = ((step, step.echo or (step.tool, step.output) in echoed) for step in steps)
+    return tuple(step.model_copy(update={"echo": echo}) for step, echo in marked)
 
 
 def _bounds(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
@@ -96,7 +129,7 @@ def _bounds(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
     starts = []
     answered = True
     for position, role in enumerate(roles):
-        if role == "user" and answered:
+        if role == "user" and answered and not messages[position].beside_results:
             starts.append(position)
         if role in ("user", "assistant", "tool"):
             answered = role != "user"

@@ -190,7 +190,9 @@ def conversation(case: Case) -> list[dict[str, object]]:
     as_read = _messages_under(RUN_MESSAGES, case)
     if as_read is not None:
         return as_read
-    messages: list[dict[str, object]] = [{"role": one.role, "content": one.content} for one in case.messages]
+    messages: list[dict[str, object]] = [
+        {"role": one.role, "content": one.content} for one in case.messages if one.is_shown
+    ]
     if case.question is not None:
         messages.append({"role": "user", "content": case.question})
     messages += _messages_of(case.trajectory, "call")

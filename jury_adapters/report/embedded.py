@@ -132,7 +132,9 @@ def _details(entry: Entry, late: LateTexts, thumbnails: Thumbnails) -> JsonValue
             "images": thumbnails.of(case.attachments),
             "reference": shown(case.reference or ""),
             "candidates": [shown(text) for text in case.candidates],
-            "messages": [f"{shown(message.role)}: {shown(message.content)}" for message in case.messages],
+            "messages": [
+                f"{shown(message.role)}: {shown(message.content)}" for message in case.messages if message.is_shown
+            ],
             "steps": [shown(_step(step.tool, step.text, step.output, step.error)) for step in case.trajectory],
             "generator": shown(case.generator or ""),
             "gold": "" if case.metadata.get("gold") is None else shown(str(case.metadata["gold"])),

@@ -162,6 +162,15 @@ def test_a_misspelt_recorded_juror_beside_others_is_refused_with_the_nearest_nam
     assert "Did you mean 'Contains'?" in told
 
 
+def test_a_recorded_name_in_other_letters_is_answered_with_the_name_that_has_votes(tmp_path):
+    votes, jury = tmp_path / "votes.jsonl", tmp_path / "jury.yaml"
+    votes.write_text('{"question": "q", "answer": "a", "votes": {"GPT-4o": "pass", "haiku": "pass"}}\n')
+    jury.write_text("jurors: [{recorded: gpt-4O}]\n")
+    result = CliRunner().invoke(app, ["replay", str(votes), "--jury", str(jury)])
+    assert result.exit_code == 2
+    assert "Did you mean 'GPT-4o'?" in " ".join(result.output.split())
+
+
 def test_a_recorded_juror_that_was_never_asked_needs_no_votes(judged):
     (judged / "unasked.yaml").write_text(
         "tiers:\n"

@@ -1,11 +1,13 @@
 import asyncio
+from functools import partial
+from itertools import count
 
 import pytest
 from support import virtual_time
 
-from jury_adapters import Case, InputError, Judgment
+from jury_adapters import Case, Critic, Ensemble, InputError, Judgment
 from jury_adapters.core.cache import CacheKey, get_or_run
-from jury_adapters.testing import a_case, abstained, passed
+from jury_adapters.testing import ScriptedModel, a_case, abstained, passed
 
 KEY = CacheKey("case", "critic", "rubric", "0")
 
@@ -205,3 +207,22 @@ def test_a_store_whose_look_up_never_returns_is_given_up_before_anything_is_aske
 def test_a_time_out_of_the_stores_own_is_told_as_such():
     judgment = asyncio.run(get_or_run(KEY, a_case(), Memory(TimeoutError("its own")), asked([passed()], [])))
     assert judgment.metadata["store_error"] == "its own"
+
+
+@pytest.mark.parametrize(
+    ("make", "asked"),
+    [
+        (lambda critic: critic(samples=2).with_samples(3), 6),
+        (lambda critic: Ensemble([critic(name="a"), critic(name="b")]).with_samples(3), 6),
+        (lambda critic: Ensemble([critic(samples=2), lambda case: True]).with_samples(2).with_samples(2), 8),
+        (lambda critic: critic().with_samples(4), 4),
+    ],
+)
+def test_samples_of_samples_are_asked_and_stored_one_by_one(tmp_path, make, asked):
+    answers = count()
+    model = ScriptedModel(lambda prompt: f'{{"reasoning": "{next(answers)}", "answer": "YES", "confidence": 0.9}}')
+    jury = make(partial(Critic, model, "faithfulness", temperature=1))
+    case = Case(question="2 + 2?", answer="4", contexts=["2 + 2 = 4"])
+    for calls in (asked, 0):
+        (verdict,) = jury.judge_many([case], store=tmp_path / "runs.db")
+        assert (verdict.usage.calls, len(model.calls)) == (calls, asked)

@@ -13,6 +13,7 @@ from jury_adapters import (
     Ensemble,
     Judge,
     Judgment,
+    Scorecard,
     Status,
     Tier,
     Usage,
@@ -89,6 +90,24 @@ def test_a_split_tier_accepts_a_unanimous_verdict_either_way(letters, status):
         assert verdict.stopped_at == "last"
     else:
         assert (verdict.stopped_at, verdict.status, verdict.decision) == ("first", status, "accepted")
+
+
+def low(status, score):
+    return Says(Judgment(status, score=score), f"{status} {score}")
+
+
+@pytest.mark.parametrize(
+    "jury",
+    [
+        Ensemble([low("PASS", 0.3), low("PASS", 0.4)], voting="average"),  # each passes, their mean does not
+        Ensemble([low("FAIL", 0.6), low("FAIL", 0.7)], voting="median"),
+        panel("FAA", voting="k_veto", k=2),
+        Scorecard({"a": low("FAIL", 0.6), "b": low("FAIL", 0.9)}, weights={"a": 1, "b": 1}, threshold=0.5),
+    ],
+)
+def test_a_split_tier_goes_on_if_its_vote_is_not_what_all_jurors_said(jury):
+    verdict = cascade(jury, "escalate_on_split").judge(CASE)
+    assert (verdict.stopped_at, verdict.tiers[0].why) == ("last", "the vote is not the opinion of the jurors")
 
 
 def test_agreeing_labels_are_unanimous():

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.pictures import claimed_png, data_url, encoded, gif, png
 
-from jury_adapters import Case, ConfigurationError, Image, InputError
+from jury_adapters import Case, ConfigurationError, Image, InputError, Status
+from jury_adapters.checks import FinalAnswer, NotEmpty
 from jury_adapters.core.image_headers import read_header
 from jury_adapters.core.images import MAX_IMAGE_BYTES
 
@@ -274,6 +275,11 @@ def test_local_paths_of_rows_stay_in_their_folder(tmp_path):
     assert read({"images": [str(outside)]}, "/") == (Image(base64=encoded(png(shade=9))),)
 
 
+@pytest.mark.parametrize("empty", ["", " ", "\n"])
+def test_a_row_with_an_empty_cell_has_no_image(tmp_path, empty):
+    assert Case.from_row({"answer": "It is red.", "images": empty}, image_folder=tmp_path).attachments == ()
+
+
 def test_file_addresses_and_other_entries_are_refused():
     for entry in ("file:///etc/passwd", 5, {"type": "text", "text": "hi"}, {"pth": "x"}, None, b"raw"):
         with pytest.raises(InputError):
@@ -284,3 +290,11 @@ def test_a_row_of_a_record_is_read_back():
     case = Case(answer="!", attachments=[Image(base64=encoded(png())), Image(url="https://example.org/a.png")])
     back = Case.from_row(json.loads(case.model_dump_json(exclude_defaults=True)))
     assert back.content_hash == case.content_hash
+
+
+@pytest.mark.parametrize("answer", [None, "", "A chart."])
+def test_an_answer_that_is_an_image_is_there(answer):
+    case = Case(question="Draw it.", answer=answer, attachments=[Image(base64=encoded(png()), role="answer")])
+    assert [check.judge(case).status for check in (NotEmpty(), FinalAnswer())] == [Status.PASS] * 2
+    assert NotEmpty(of="contexts").judge(case).status is Status.FAIL
+    assert NotEmpty(of="contexts").judge(question="?", attachments=[Image(base64=encoded(png()))]).passed

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from jury_adapters import ConfigurationError, Critic, InputError, PairwiseCritic
+from jury_adapters import ConfigurationError, Critic, Ensemble, InputError, PairwiseCritic
 from jury_adapters.decision import DecisionCritic
 from jury_adapters.models.base import Answer
 from jury_adapters.testing import ScriptedModel
@@ -257,6 +257,18 @@ def test_samples_at_temperature_0_are_warned_of(options, warned, caplog):
         [True] if warned else []
     )
     assert KEY not in " ".join(said)
+
+
+@pytest.mark.parametrize(("temperature", "warned"), [(0, True), (1, False), (None, False)])
+@pytest.mark.parametrize("inside", [False, True])
+def test_with_samples_at_temperature_0_is_warned_of_too(temperature, warned, inside, caplog):
+    critic = Critic("openai:gpt-4o-mini", "faithfulness", api_key=KEY, temperature=temperature)
+    asked = Ensemble([critic, lambda case: True]) if inside else critic
+    asked.with_samples(1)
+    assert caplog.records == []
+    asked.with_samples(3)
+    said = [record.getMessage() for record in caplog.records]
+    assert ["samples=3 asks for the most likely" in message for message in said] == ([True] if warned else [])
 
 
 def test_models_that_decide_their_temperature_themselves_are_not_warned_of(caplog):

@@ -7,7 +7,7 @@ from doc_pages import ROOT
 from jury_adapters.critic.rubric import Rubric
 
 RUBRICS = [path.stem for path in (ROOT / "jury_adapters/critic/rubrics").glob("*.yaml")]
-OF_THREADS_AND_RUNS = {"resolution", "role_adherence", "tool_arguments", "tool_selection", "trajectory"}
+OF_THREADS = {"resolution", "role_adherence"}
 
 
 def test_the_page_names_each_rubric_that_shows_messages_and_does_not_require_them():
@@ -16,5 +16,5 @@ def test_the_page_names_each_rubric_that_shows_messages_and_does_not_require_the
     rubrics = [Rubric.bundled(name) for name in RUBRICS if name != "criteria"]
     shown = {one.name for one in rubrics if "messages" in one.user_template.names}
     optional = {one.name for one in rubrics if "messages" not in one.requires} & shown
-    assert set(re.findall(r"`(\w+)`", listed[1])) == optional - OF_THREADS_AND_RUNS
+    assert set(re.findall(r"`(\w+)`", listed[1])) == optional - OF_THREADS
     assert not set(re.findall(r"`(\w+)`", listed[2])) & shown

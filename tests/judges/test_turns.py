@@ -8,6 +8,7 @@ from support.pictures import encoded, png
 from support.vendor import WELL, Act
 
 from jury_adapters import Budget, Case, ConfigurationError, Critic, Image, Scorecard, Status, Verdict, abstain, judge
+from jury_adapters.checks import ForbiddenTools, NoToolErrors
 from jury_adapters.judges import EachTurn
 
 THREAD = [
@@ -224,3 +225,112 @@ def test_plan_budget_and_store(server, tmp_path):
 
 def test_it_pickles_with_its_judge():
     assert pickle.loads(pickle.dumps(EachTurn(seen))).judge(Case.from_messages(THREAD)).status is Status.FAIL
+
+
+def called(tool, result, *, before="", after="Done.", **options):
+    """Return the messages of the assistant and of one tool after a question."""
+    call = {"id": "c", "type": "function", "function": {"name": tool, "arguments": '{"order": "1001"}'}}
+    answer = [] if after is None else [{"role": "assistant", "content": after}]
+    return [
+        {"role": "assistant", "content": before, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": result, **options}, *answer,
+    ]  # fmt: skip
+
+
+def chat(*said):
+    """Return a thread whose first turn has these messages after its question."""
+    return [("user", "Where is my order?"), *said, ("user", "Thanks!"), ("assistant", "You are welcome.")]
+
+
+def first_turn(*said):
+    judged(chat(*said))
+    return SEEN[0]
+
+
+@pytest.mark.parametrize("result", ["It is refunded.", ""])
+@pytest.mark.parametrize("before", ["Let me see.", ""])
+def test_judges_of_steps_see_the_calls_of_earlier_turns(before, result):
+    case = Case.from_messages(chat(*called("refund", result, before=before)))
+    verdict = EachTurn(ForbiddenTools("refund")).judge(case)
+    assert [one.passed for one in verdict.findings] == [False, True]
+    [step] = first_turn(*called("refund", result, before=before)).trajectory
+    assert (step.tool, step.arguments, step.output, step.text) == ("refund", {"order": "1001"}, result, before or None)
+
+
+def test_a_failed_call_of_an_earlier_turn_is_an_error_and_not_evidence():
+    said = called("look_up", "no such order 1001", status="error")
+    assert [one.passed for one in EachTurn(NoToolErrors()).judge(Case.from_messages(chat(*said))).findings] == [
+        False, True,
+    ]  # fmt: skip
+    assert first_turn(*said).contexts == ()
+
+
+def test_what_the_model_wrote_in_a_call_of_an_earlier_turn_is_not_evidence():
+    assert first_turn(*called("think", "It may have been lost.")).contexts == ()
+    verdict = {"kind": "verdict", "status": "PASS", "critic": "panel"}
+    assert first_turn(*called("review", "It was delivered on 3 May.", artifact=verdict)).contexts == ()
+    assert first_turn(*called("look_up", "It was delivered on 3 May.")).contexts == ("It was delivered on 3 May.",)
+
+
+def test_an_earlier_turn_that_ends_with_a_structured_response_is_a_turn():
+    case = first_turn(*called("Delivery", "Returning structured response: order='1001'", after=None))
+    assert case.answer == "1001"
+
+
+def test_a_text_before_an_unanswered_call_is_not_the_answer_of_an_earlier_turn():
+    said = called("look_up", "found", before="Let me see.", after=None)
+    assert [one.name for one in judged(chat(*said)).findings] == ["turn 1"]
+    assert SEEN[0].question == "Thanks!"
+
+
+def test_parallel_calls_of_an_earlier_turn_stay_parallel():
+    calls = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in ("a", "b")]
+    results = [{"role": "tool", "tool_call_id": name, "content": f"{name} found"} for name in ("a", "b")]
+    case = first_turn({"role": "assistant", "content": "", "tool_calls": calls}, *results, ("assistant", "Found."))
+    assert [(step.tool, step.output, step.parallel) for step in case.trajectory] == [
+        ("a", "a found", False), ("b", "b found", True),
+    ]  # fmt: skip
+
+
+def test_the_calls_of_earlier_turns_survive_a_file_and_a_row_with_messages():
+    case = Case.from_messages(chat(*called("refund", "done")))
+    row = {"messages": chat(*called("refund", "done"))[:-2], "question": "Thanks!", "answer": "You are welcome."}
+    written = case.model_dump(mode="json", exclude_defaults=True)
+    for read in (Case(**case.model_dump(mode="json")), Case.from_row(written), Case.from_row(row)):
+        assert EachTurn(ForbiddenTools("refund")).judge(read).status is Status.FAIL
+
+
+def test_a_call_without_a_text_is_not_shown_among_the_messages_of_a_prompt():
+    asked = []
+
+    async def model(prompt):
+        asked.append(prompt)
+        return '{"reasoning": "well", "answer": "appropriate", "confidence": 0.9}'
+
+    for said in (called("refund", ""), [("assistant", "Done.")]):
+        Critic(model, "tone").judge(Case.from_messages(chat(*said)))
+    assert "Done." in str(asked[0])
+    assert str(asked[0]) == str(asked[1])
+
+
+def test_a_text_beside_the_result_of_a_tool_does_not_begin_a_turn():
+    call = {"type": "tool_use", "id": "c", "name": "refund", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": "refunded"}
+    case = Case.from_messages(
+        chat(
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result, {"type": "text", "text": "Please hurry."}]}, ("assistant", "Done."),
+        )
+    )  # fmt: skip
+    for one in (case, Case.from_row(case.model_dump(mode="json", exclude_defaults=True))):
+        SEEN.clear()
+        EachTurn(seen).judge(one)
+        assert [(turn.question, turn.answer) for turn in SEEN] == [
+            ("Where is my order?", "Done."), ("Thanks!", "You are welcome."),
+        ]  # fmt: skip
+        assert [step.tool for step in SEEN[0].trajectory] == ["refund"]
+
+
+def test_a_greeting_alone_is_not_a_turn():
+    verdict = judged([("assistant", "Hello, how can I help?")])
+    assert (verdict.status, SEEN) == (Status.ABSTAIN, [])

@@ -19,8 +19,10 @@ class Placed:
         output: what the span wrote, if it is that of a model, an agent or a chain.
         in_tool: whether the span is inside the span of a tool.
         in_chat: whether the span is inside the span of a model.
-        outermost: whether the output is that of the run, and not of an agent inside another one or inside a tool.
+        outermost: whether the output is that of the run, and not of an agent inside another one or inside a tool, nor
+            a text of an agent or a chain that failed before it answered.
         holds_model: whether a model or an agent is inside the span.
+        end: the time after which neither the span nor one inside it runs, in nanoseconds.
     """
 
     span: Span
@@ -30,6 +32,7 @@ class Placed:
     in_chat: bool
     outermost: bool
     holds_model: bool = False
+    end: int = 0
 
 
 def placed_spans(spans: Sequence[Span], problems: list[str]) -> list[Placed]:
@@ -51,12 +54,20 @@ def placed_spans(spans: Sequence[Span], problems: list[str]) -> list[Placed]:
             kind = Kind.OTHER
         output = output_message(span) if kind in _WRITING else None
         in_tool = around is not None and (around.in_tool or around.kind is Kind.TOOL)
-        outermost = not in_tool and (around is None or (around.outermost and around.output is None))
-        found[span.span_id] = Placed(span, kind, output, in_tool, in_chat, outermost)
+        outermost = not in_tool and (around is None or (around.outermost and not _ends_at(around)))
+        end = max(span.end, span.start + 1)
+        found[span.span_id] = Placed(span, kind, output, in_tool, in_chat, outermost, end=end)
     for span, parent in reversed(walked):
-        if parent is not None and (found[span.span_id].holds_model or found[span.span_id].kind in _MODELS):
-            found[parent].holds_model = True
+        if parent is not None:
+            inside, around = found[span.span_id], found[parent]
+            around.holds_model = around.holds_model or inside.holds_model or inside.kind in _MODELS
+            around.end = max(around.end, inside.end)
     return _in_time(walked, found)
+
+
+def _ends_at(place: Placed) -> bool:
+    """Whether no span inside can have the answer: the span has written it, or failed before it could."""
+    return place.output is not None or (place.kind in _WRITING and place.span.error is not None)
 
 
 def _walk(spans: Sequence[Span], problems: list[str]) -> list[tuple[Span, str | None]]:

@@ -175,6 +175,7 @@ def _steps(placed: Sequence[Placed], answer: str | None) -> tuple[tuple[Step, ..
     chats = [one for one in placed if one.kind is Kind.CHAT]
     last = next((one for one in reversed(chats) if not one.in_tool), None)
     for one in placed:
+        turn.begin(one)
         if one.kind is Kind.TOOL:
             turn.run_tool(one)
         elif one.kind is Kind.CHAT:
@@ -215,12 +216,20 @@ class _Turn:
         self._received: dict[str, list[Plain]] = {}
         self._added: Counter[str] = Counter()
         self._written: set[str] = set()  # texts that models have written so far
+        self._agents = sorted(
+            ((one.end, text) for one in placed if (text := _answer_of_agent(one)) and one.span.end), reverse=True
+        )  # the agents that have not ended, the next one last
         self._text = ""  # text of a message that calls tools, until its first call is added
         self._last_call: Plain | None = None
         self._last_tool: Placed | None = None
         for one in placed:
             if one.kind is Kind.CHAT:
                 self._learn(one)
+
+    def begin(self, one: Placed) -> None:
+        """Remember what agents wrote that had ended before a span began."""
+        while self._agents and self._agents[-1][0] <= one.span.start:
+            self._written.add(self._agents.pop()[1])
 
     def _learn(self, one: Placed) -> None:
         """Remember the arguments and the results of calls, which the spans of the tools may lack."""
@@ -307,6 +316,10 @@ class _Turn:
             status = None if error is None else "error"
             content = result if error is None else error
             self.messages.append({"role": "tool", "tool_call_id": call_id, "content": content, "status": status})
+
+
+def _answer_of_agent(one: Placed) -> str:
+    return str(one.output["content"]).strip() if one.kind is Kind.AGENT and one.output is not None else ""
 
 
 def _generator(placed: Sequence[Placed], answering: Placed | None) -> str | None:

@@ -308,6 +308,50 @@ def test_tokens_and_seconds_are_in_the_metadata_for_cost_limits(tmp_path):
     assert "total_tokens" not in partly.metadata
 
 
+@pytest.mark.parametrize("with_tool", [True, False])
+def test_the_answer_of_an_agent_that_ended_before_is_not_evidence_for_the_next(tmp_path, with_tool):
+    said = "The ferry stopped in 2019."
+    sub_agent = agent(2, 1, **{"gen_ai.output.messages": [message("assistant", said)]})
+    asked, made = message("user", QUESTION), message("assistant", call("c1", "ask_guide"))
+    ask = [tool(3, 1, "ask_guide", {}, said)] if with_tool else []
+    last = chat(4, 1, [asked, made, message("tool", response("c1", said))], message("assistant", ANSWER))
+    case = case_of(tmp_path, agent(1), sub_agent, *ask, last)
+    assert called(case) == [("ask_guide", {}, said)]
+    assert (case.answer, case.contexts) == (ANSWER, ())
+
+
+def test_a_result_that_an_agent_repeats_afterwards_is_evidence(tmp_path):
+    outer = agent(1, **{"gen_ai.output.messages": [message("assistant", PAGE)]})
+    assert case_of(tmp_path, outer, tool(2, 1, "search", {}, PAGE)).contexts == (PAGE,)
+
+
+@pytest.mark.parametrize("kind", [{"gen_ai.operation.name": "invoke_agent"}, {"openinference.span.kind": "CHAIN"}])
+def test_a_text_on_the_way_is_not_the_answer_of_a_run_that_failed(tmp_path, kind):
+    asked = [message("user", QUESTION)]
+    case = case_of(
+        tmp_path, span(1, error="rate limit", attributes=kind),
+        chat(2, 1, asked, message("assistant", "First I look into the timetable.")),
+        tool(3, 1, "timetable", {}, PAGE), span(4, 1, error="rate limit", attributes={"gen_ai.operation.name": "chat"}),
+    )  # fmt: skip
+    assert (case.question, case.answer, case.run_error) == (QUESTION, None, "rate limit")
+    assert case.trajectory[0].text == "First I look into the timetable."
+
+
+def test_the_answer_of_a_chain_that_replaced_a_failed_one_is_the_answer(tmp_path):
+    chain = {"openinference.span.kind": "CHAIN"}
+    case = case_of(
+        tmp_path, span(1, attributes=chain), span(2, 1, error="down", attributes=chain),
+        chat(3, 2, [message("user", QUESTION)], message("assistant", "Let me see.")),
+        chat(4, 1, [message("user", QUESTION)], message("assistant", ANSWER)),
+    )  # fmt: skip
+    assert (case.answer, case.run_error) == (ANSWER, None)
+
+
+def test_what_an_agent_wrote_before_it_failed_is_its_answer(tmp_path):
+    broken = {"gen_ai.operation.name": "invoke_agent", "gen_ai.output.messages": [message("assistant", ANSWER)]}
+    assert case_of(tmp_path, span(1, error="no disk", attributes=broken)).answer == ANSWER
+
+
 def test_the_error_of_a_run_is_in_its_metadata(tmp_path):
     broken = span(1, error="rate limit", attributes={"gen_ai.operation.name": "invoke_agent"})
     case = case_of(tmp_path, broken, chat(2, 1, [message("user", QUESTION)], message("assistant", call("c", "search"))))
