@@ -16,7 +16,8 @@ from jury_adapters.calibration.independence import effective_votes, residual_agr
 from jury_adapters.calibration.juror_drift import drift
 from jury_adapters.calibration.juror_stats import dissent, leniency
 from jury_adapters.calibration.label_comparison import compare_with_labels
-from jury_adapters.calibration.pass_rate import LEFT_OUT, NOT_CORRECTED, true_pass_rate
+from jury_adapters.calibration.label_samples import NOT_CORRECTED, RATES
+from jury_adapters.calibration.pass_rate import LEFT_OUT, true_pass_rate
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
@@ -180,7 +181,7 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
         "Independence": tuple(_independence(votes, how)),
         "Jurors": tuple(_jurors(votes, how)),
         "Biases": with_selection(votes, _biases(votes, how)),
-        "Rates": tuple(_rates(votes)),
+        RATES: tuple(_rates(votes)),
     }
     return AgreementReport(
         items=len(votes.items),
