@@ -10,7 +10,7 @@ import numpy as np
 
 from jury_adapters.calibration import DRAWS
 from jury_adapters.calibration.agreement import alpha, cohen_kappa, fleiss_kappa, gwet_ac, label_shares, raw_agreement
-from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
+from jury_adapters.calibration.bias import position_consistency, verbosity
 from jury_adapters.calibration.estimates import FEW_ITEMS, Estimate, FewItems, number, span
 from jury_adapters.calibration.independence import effective_votes, residual_agreement
 from jury_adapters.calibration.juror_drift import drift
@@ -18,6 +18,7 @@ from jury_adapters.calibration.juror_stats import dissent, leniency
 from jury_adapters.calibration.label_comparison import compare_with_labels
 from jury_adapters.calibration.label_samples import NOT_CORRECTED, RATES
 from jury_adapters.calibration.pass_rate import LEFT_OUT, true_pass_rate
+from jury_adapters.calibration.preferences import self_preference
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level

@@ -39,7 +39,7 @@ SENTENCES = {
     "calibration.agreement.label_shares": "label share",
     "calibration.agreement._chance_corrected": "gwet AC|fleiss kappa",
     "calibration.bias._consistency": "position consistency",
-    "calibration.bias._preference": "self-preference|vendor preference",
+    "calibration.preferences._preference": "self-preference|vendor preference",
     "calibration.bias._with_length": "verbosity bias",
     "calibration.estimates.undefined": ".*",
     "calibration.independence.effective_votes": "effective number of votes",
