@@ -10,9 +10,11 @@ from typing import NamedTuple, Self
 
 from jury_adapters.calibration.estimates import FEW_ITEMS, Estimate, Interval, few, undefined
 from jury_adapters.core.clustered_shares import (
+    GroupSum,
     PairCounts,
     clustered_paired_interval,
     clustered_unpaired_interval,
+    likeness,
     sign_flip_test,
 )
 from jury_adapters.core.formatting import counted, percent
@@ -99,8 +101,9 @@ def paired_difference(
 
     Returns:
         The difference. Details: ``both``, ``a_only``, ``b_only``, ``neither``, ``coverage_a``, ``coverage_b`` (share of
-        the cases that are decided, in 0..1), ``p_value``, ``better`` (``"a"``, ``"b"`` or None), and ``groups`` (their
-        number, or None).
+        the cases that are decided, in 0..1), ``p_value``, ``better`` (``"a"``, ``"b"`` or None), ``groups`` (their
+        number, or None), and ``group_size`` and ``icc``: how far the differences of two cases of a group are alike (see
+        :class:`~jury_adapters.core.clustered_shares.Likeness`), or None.
     """
     n = counts.decided
     if not n:
@@ -108,6 +111,7 @@ def paired_difference(
     value = (counts.b_only - counts.a_only) / n
     interval, p = interval_and_test(counts, by_group)
     groups = len(by_group) or None
+    alike = likeness([GroupSum(sum(one), one[2] - one[1], one[1] + one[2]) for one in by_group])
     details: dict[str, JsonValue] = {
         "both": counts.both,
         "a_only": counts.a_only,
@@ -118,6 +122,8 @@ def paired_difference(
         "p_value": p,
         "better": better(interval, p),
         "groups": groups,
+        "group_size": None if alike is None else alike.size,
+        "icc": None if alike is None else alike.correlation,
     }
     sentence = difference_sentence(value, interval, n, p=p, groups=groups, same_answers=same_answers)
     warnings = (*_unlike_coverage(counts), *few(n, groups))
