@@ -244,6 +244,22 @@ def better(interval: Interval, p: float | None = None) -> str | None:
     return "a" if exceeds(0, interval[1]) else None
 
 
+def why_no_difference(interval: Interval, p: float | None, test: str) -> str:
+    """Return why no difference is shown where interval and test disagree, which must both show it; empty elsewhere.
+
+    Args:
+        interval: the 95 % interval of the difference.
+        p: the p value of the test, or None without one.
+        test: the name of the test, such as ``exact``.
+    """
+    excludes = exceeds(interval[0], 0) or exceeds(0, interval[1])
+    if p is None or excludes == (p < _SIGNIFICANT):
+        return ""
+    if excludes:
+        return f"The interval excludes 0, but the {test} test does not rule out chance"
+    return f"The {test} test alone would rule out chance, but the interval includes 0, and it takes both"
+
+
 def difference_sentence(
     value: float,
     interval: Interval,
@@ -278,11 +294,7 @@ these verdicts.'
     if (winner := better(interval, p)) is not None:
         by = "" if labelled is not None or same_answers else ", judging by these verdicts"
         return f"{head}: {winner} is {'the more lenient jury' if same_answers else 'better'}{by}."
-    few = better(interval) is not None
-    kind = "exact" if groups is None else "sign-flip"
-    reason = (
-        f"The interval excludes 0, but the {kind} test does not rule out chance" if few else "The interval includes 0"
-    )
+    reason = why_no_difference(interval, p, "exact" if groups is None else "sign-flip") or "The interval includes 0"
     these = f"these {n:,} cases do" if n != 1 else "this case does"
     what = "which jury passes more" if same_answers else "which is better"
     if p is not None and groups is not None and groups < _FEWEST_GROUPS:
@@ -360,7 +372,7 @@ def _enough(value: float, interval: Interval, n: int, groups: int | None, labell
     if needed is None or needed <= n:  # as many, where only the exact test is not sure
         return ""
     if needed > _MOST_CASES:
-        return f"; a difference of this size would take more than {_MOST_CASES:,}"
+        return f"; a difference of this size would take more than {_MOST_CASES:,} cases"
     parts = [] if groups is None else [f"from {_two_digits(needed * groups / n):,} groups like these"]
     parts += [] if labelled is None else [f"{_two_digits(needed * labelled / n):,} of them labelled"]
     which = f", {', '.join(parts)}," if parts else ""
