@@ -150,17 +150,36 @@ def test_one_answer_with_two_labels_is_refused(tmp_path):
         )
 
 
+def test_a_report_corrects_its_comparison_by_labels_of_both_systems(folder):
+    rows = [{**row, "gold": "FAIL" if system == "a" and at % 3 == 1 else "PASS"} for system in "ab"
+            for at, row in enumerate(answers(system))]  # fmt: skip
+    (folder / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = run("compare", "a.out.jsonl", "b.out.jsonl", "--labels", "labels.jsonl", "--json")
+    corrected = json.loads(told.stdout)["corrected"]
+    assert corrected["value"] is not None
+    compared = ["report", "b.out.jsonl", "--compare", "a.out.jsonl", "--labels", "labels.jsonl"]
+    done = run(*compared, "--html", "page.html")
+    assert done.exit_code == 0, done.output
+    assert corrected["sentence"] in done.stdout
+    assert "do not correct" not in done.stderr
+    page = " ".join((folder / "page.html").read_text().split())
+    assert corrected["sentence"] in page
+    assert "do not correct" not in page
+    assert json.loads(run(*compared, "--json").stdout)["compared"]["corrected"] == corrected
+
+
 @pytest.mark.slow
 def test_a_report_says_that_its_labels_do_not_correct_the_comparison(folder):
     rows = [{**row, "gold": "PASS"} for row in answers("b")]
     (folder / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     compared = ["report", "b.out.jsonl", "--compare", "a.out.jsonl", "--html", "page.html", "--force"]
     done = run(*compared, "--labels", "labels.jsonl")
-    assert "the human labels do not correct this difference; jury compare --labels does" in done.stderr
-    assert "The human labels do not correct it" in (folder / "page.html").read_text()
+    why = "The labels do not correct the difference: both answers are the same in "
+    assert why in done.stdout
+    assert why in (folder / "page.html").read_text()
     plain = run(*compared)
     assert "correct" not in plain.stderr
-    assert "do not correct it" not in (folder / "page.html").read_text()
+    assert "do not correct" not in (folder / "page.html").read_text()
 
 
 def reviewed(*answers_of):
