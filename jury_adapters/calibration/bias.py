@@ -12,7 +12,7 @@ from jury_adapters.calibration.correlation_test import with_null
 from jury_adapters.calibration.estimates import FEW_ITEMS, TOO_FEW, Estimate, Interval, few, number, undefined
 from jury_adapters.calibration.juror_stats import as_numbers, groups_of, share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, distinct, ratio_of, summed
-from jury_adapters.calibration.types import MISSING, Bools, Floats
+from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import percent
@@ -45,8 +45,12 @@ def position_consistency(votes: Votes) -> tuple[Estimate, ...]:
 def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
     """Return, per juror, the rank correlation of its vote with the answer's length (or a pair's difference in length).
 
-    A vote counts as its number, or 1 for PASS and 0 otherwise; in pairs, A is 1, B is 0 and a tie is one half. Longer
-    answers can be better ones: ``gold_correlation`` is the correlation of human labels with length on the same items.
+    A vote counts as its number, or 1 for PASS and 0 otherwise; in pairs, A is 1, B is 0 and a tie is one half.
+
+    Longer answers can be better ones, or worse. So if 30 items or more have a human label, the correlation is that
+    among items with the same label: of the ranks within each label, less their mean. Items without a label do not count
+    then, nor do those of a label on which votes or lengths do not vary. ``gold_correlation`` is the correlation of the
+    human labels with length on the same items.
 
     Args:
         votes: a batch whose items have a known length.
@@ -55,10 +59,14 @@ def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estima
     Returns:
         Spearman's coefficient, from -1 to 1; above 0 longer answers do better. No interval below 30 items. The interval
         excludes 0 only if a test of the correlation has p < 0.05. If fewer than five votes differ from the most
-        frequent one, a warning says so. Details: ``gold_correlation``.
+        frequent one, a warning says so. Details: ``gold_correlation``, and ``within_labels`` (whether it is the
+        correlation among items with the same label).
 
     Raises:
         ConfigurationError: the labels have no PASS meaning (give ``pass_label``).
+
+    Source: P. van Elteren (1960), *On the combination of independent two-sample tests of Wilcoxon*, Bulletin of the
+    International Statistical Institute 37, for ranks within strata.
     """
     points, gold = _preferences(votes)
     return tuple(
@@ -145,25 +153,40 @@ def _preferences(votes: Votes) -> tuple[Floats, Floats]:
 def _with_length(votes: Votes, points: Floats, gold: Floats, column: int, resampling: Resampling) -> Estimate:
     juror = votes.jurors[column]
     known = ~np.isnan(points) & ~np.isnan(votes.lengths)
+    both = known & ~np.isnan(gold)
+    within = int(both.sum()) >= FEW_ITEMS
+    truth = _spearman(gold[both], votes.lengths[both], votes, both, Resampling(0))[0] if both.sum() >= 3 else None
+    known = both if within else known
     n = int(known.sum())
     if n < 3:
         return undefined("verbosity bias", n, "it takes 3 answers of known length", subject=juror)
-    value, interval = _spearman(points[known], votes.lengths[known], votes, known, resampling)
+    strata = votes.gold[known] if within else np.zeros(n, dtype=np.int64)
+    value, interval = _spearman(points[known], votes.lengths[known], votes, known, resampling, strata=strata)
     if value is None:
-        return undefined("verbosity bias", n, "its votes or the lengths do not vary", subject=juror)
+        alike = " among items with the same human label" if within else ""
+        return undefined("verbosity bias", n, f"its votes or the lengths do not vary{alike}", subject=juror)
     interval = interval if n >= FEW_ITEMS else None
-    both = known & ~np.isnan(gold)
-    truth = _spearman(gold[both], votes.lengths[both], votes, both, Resampling(0))[0] if both.sum() >= 3 else None
     beside = "" if truth is None else f"; human labels go with length at {number(truth)}"
     tendency = f"{juror} tends to prefer {'longer' if value > 0 else 'shorter'} answers"
     if number(value) == number(0):
         tendency = f"{juror} prefers neither longer nor shorter answers"
-    sentence = f"{tendency}, correlation {number(value)}, {whether_chance(interval, n)}{beside}."
-    warned = () if truth is not None else ("longer answers may simply be better: there are no labels to compare with",)
+    among = " among those with the same human label" if within else ""
+    sentence = f"{tendency}{among}, correlation {number(value)}, {whether_chance(interval, n)}{beside}."
     return Estimate(
-        "verbosity bias", value, n, interval, sentence, (*warned, *few(n), *_few_differ(points[known])), subject=juror,
-        details={"gold_correlation": truth},
+        "verbosity bias", value, n, interval, sentence,
+        (*_without_labels(truth, within=within), *few(n), *_few_differ(points[known])), subject=juror,
+        details={"gold_correlation": truth, "within_labels": within},
     )  # fmt: skip
+
+
+def _without_labels(truth: float | None, *, within: bool) -> tuple[str, ...]:
+    """Return the warning that the correlation is not one among items with the same label; empty if it is."""
+    if within:
+        return ()
+    better = "longer answers may simply be better, or worse"
+    if truth is None:
+        return (f"{better}: there are no labels to compare with",)
+    return (f"{better}: fewer than {FEW_ITEMS} have a label, too few to compare those with the same one",)
 
 
 def _few_differ(votes: Floats) -> tuple[str, ...]:
@@ -176,9 +199,15 @@ def _few_differ(votes: Floats) -> tuple[str, ...]:
 
 
 def _spearman(
-    one: Floats, other: Floats, votes: Votes, rows: Bools, resampling: Resampling
+    one: Floats, other: Floats, votes: Votes, rows: Bools, resampling: Resampling, *, strata: Ints | None = None
 ) -> tuple[float | None, Interval | None]:
-    x, y = (ranks - ranks.mean() for ranks in (mid_ranks(one), mid_ranks(other)))
+    """Return the correlation of ranks with its interval; with strata, of those within each."""
+    strata = np.zeros(len(one), dtype=np.int64) if strata is None else strata
+    x, y = (_ranks_within(values, strata) for values in (one, other))
+    for stratum in np.unique(strata).tolist():
+        inside = strata == stratum
+        if not (x[inside].any() and y[inside].any()):
+            x[inside] = y[inside] = 0.0
     moments = np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
     sums, counts = distinct(summed(moments, votes.groups[rows]))
     correlation = _correlation(sums)
@@ -186,6 +215,16 @@ def _spearman(
     if not np.isfinite(value):
         return None, None
     return value, with_null(resampling.interval(counts, correlation)[0], x, y, votes.groups[rows])
+
+
+def _ranks_within(values: Floats, strata: Ints) -> Floats:
+    """Return the ranks within each stratum, as shares of its number of values, less their mean."""
+    ranks = np.zeros(len(values))
+    for stratum in np.unique(strata).tolist():
+        inside = strata == stratum
+        found = mid_ranks(values[inside])
+        ranks[inside] = (found - found.mean()) / len(found)
+    return ranks
 
 
 def _correlation(sums: Floats) -> Callable[[Floats], Floats]:

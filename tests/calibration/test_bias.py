@@ -146,3 +146,56 @@ def test_without_draws_there_is_no_interval():
     assert found.interval is None
     with pytest.raises(ConfigurationError, match="draws"):
         Resampling(-1)
+
+
+def of_tickets(seed, n=400, *, labelled=1.0, lengthy=0.0):
+    """Return votes on answers of which the wrong ones are twice as long: one juror follows the truth, one likes length.
+
+    The second passes this share of the wrong answers that are longer than most of these.
+    """
+    chance, rows = np.random.default_rng(seed), []
+    for at in range(n):
+        right = chance.random() < 0.6
+        length = int(chance.integers(50, 150) * (1 if right else 2))
+        follows, likes = (right if chance.random() < 0.9 else not right for _ in range(2))
+        likes |= not right and length > 200 and chance.random() < lengthy
+        votes = {"plain": {"label": "PASS" if follows else "FAIL"}, "likes": {"label": "PASS" if likes else "FAIL"}}
+        gold = ("PASS" if right else "FAIL") if at < labelled * n else None
+        rows.append({"item_id": str(at), "answer": "x" * length, "gold": gold, "votes": votes})
+    return Votes.from_recorded(rows, pass_label="PASS")
+
+
+def test_jurors_that_follow_the_truth_do_not_prefer_its_length():
+    accused, found = 0, 0
+    for seed in range(40):
+        likes, plain = verbosity(of_tickets(seed, lengthy=0.5), resampling=Resampling(200))
+        assert plain.details["within_labels"]
+        assert plain.details["gold_correlation"] < -0.5
+        assert "answers among those with the same human label, correlation" in plain.sentence
+        accused += "more than chance explains" in plain.sentence
+        found += likes.value > 0 and "more than chance explains" in likes.sentence
+    assert accused <= 5  # 2 are expected
+    assert found >= 36
+    (_, without) = verbosity(of_tickets(1, labelled=0.0))
+    assert without.value < -0.4
+    assert "there are no labels to compare with" in without.warnings[0]
+
+
+def test_too_few_labels_leave_the_correlation_of_all_answers_with_a_warning():
+    (_, few) = verbosity(of_tickets(2, labelled=29 / 400))
+    assert (few.n, few.details["within_labels"]) == (400, False)
+    assert "fewer than 30 have a label, too few to compare those with the same one" in few.warnings[0]
+    (_, enough) = verbosity(of_tickets(2, labelled=30 / 400))
+    assert (enough.n, enough.details["within_labels"], enough.warnings) == (30, True, ())
+
+
+def test_a_label_on_which_votes_do_not_vary_does_not_dilute_the_correlation():
+    """All right answers pass; of the wrong ones, the longer half."""
+    rows = [
+        {"item_id": str(at), "answer": "x" * (at + 1), "gold": "PASS" if at % 2 else "FAIL",
+         "votes": {"j": {"label": "PASS" if at % 2 or at > 50 else "FAIL"}}}
+        for at in range(100)
+    ]  # fmt: skip
+    (found,) = verbosity(Votes.from_recorded(rows, pass_label="PASS"))
+    (wrong,) = verbosity(Votes.from_recorded([{**row, "gold": None} for row in rows[::2]], pass_label="PASS"))
+    assert found.value == pytest.approx(wrong.value)
