@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from jury_adapters.calibration.estimates import Estimate, undefined
 from jury_adapters.calibration.types import Floats
 from jury_adapters.core.formatting import counted, percent
-from jury_adapters.core.label_reading import describe_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from jury_adapters.calibration.report import AgreementReport
 
 MOST_CONTRADICTED = 0.05
 """Share of contradicted items among the labelled ones above which labels do not correct a rate."""
 
 NOT_CORRECTED = "Human labels do not correct the pass rate"
 """Words before the reason why labelled items are not a random sample."""
-
-RATES = "Rates"
-"""Section of a report on agreement that depends on the choice of the labelled items."""
 
 
 def withheld(found: Estimate, why: str) -> Estimate:
@@ -81,17 +71,3 @@ def left_out(contradicted: int, *, bounded: bool) -> str:
     then = f"the interval allows for any label of {them}" if bounded else f"the rate takes no account of {them}"
     what = counted(contradicted, "labelled item")
     return f"{what} on which reviewers contradict each other {are} left out; {then}"
-
-
-def with_selection_of_labels(report: AgreementReport, selected: Collection[str]) -> AgreementReport:
-    """Add to the figures that depend on human labels how the labelled cases were chosen, unless it was at random."""
-    notes = tuple(describe_sample(0, selected))
-    rates = tuple(
-        replace(
-            one,
-            sentence=" ".join((one.sentence, *notes)),
-            warnings=(*one.warnings, *(note.removesuffix(".") for note in notes)),
-        )
-        for one in report.sections.get(RATES, ())
-    )
-    return replace(report, sections={**report.sections, RATES: rates}) if rates and notes else report

@@ -133,7 +133,7 @@ def _report_missing(file: str, messages: Messages) -> None:
 
 def _with_sample_of(given: GivenLabels, measured: AgreementReport) -> AgreementReport:
     """Add to the figures that depend on human labels why these are not a fair sample."""
-    from jury_adapters.calibration.label_samples import with_selection_of_labels
+    from jury_adapters.calibration.report import with_selection_of_labels
 
     against, contradicting, selected = measured.label_comparison, len(given.contradicting), given.selected
     if against is not None:

@@ -112,7 +112,7 @@ class CollectedVotes:
         problem = self._problem
         for labelled, on in attempts if not problem else ():
             try:
-                from jury_adapters.calibration.label_samples import with_selection_of_labels
+                from jury_adapters.calibration.report import with_selection_of_labels
                 from jury_adapters.calibration.votes import assemble
                 from jury_adapters.statistics import full_report
 

@@ -7,7 +7,7 @@ A panel has jurors of some vendors, and two or three models of these vendors wro
 human label alone: each juror passes a share of its own of the good answers, and another of the bad ones. With human
 labels, one writer has more good answers than the others; without, all have equally many. For the power, one juror also
 passes :data:`FAVOURED` of the bad answers of its own model that it would fail. The exit code is 1 if a cell has more
-false alarms than :data:`MOST`.
+false alarms than :data:`LEVEL`, but for the luck of the simulation.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterator, Sequence
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +36,8 @@ ITEMS = (400, 500, 3000)
 JURORS = (2, 3, 4, 6)
 VENDORS = (2, 3, 4)
 FAVOURED = 0.4
-MOST = 0.08
-"""Share of false alarms that a cell may have: the level of 0.05, and the luck of a simulation."""
+LEVEL = 0.05
+"""Share of false alarms that a cell may have, but for the luck of the simulation."""
 
 
 class Cell(NamedTuple):
@@ -73,7 +74,12 @@ class Simulated(NamedTuple):
     @property
     def coverage(self) -> float:
         """The share without false alarms, on the scale of :func:`~tests.simulations.grids.run_grid`."""
-        return 1.0 if self.alarms <= MOST else 0.0
+        return 1.0 if self.alarms <= LEVEL + luck(self.estimates) else 0.0
+
+
+def luck(estimates: int) -> float:
+    """Return three standard errors of a share of false alarms in so many estimates."""
+    return 3 * sqrt(LEVEL * (1 - LEVEL) / max(1, estimates))
 
 
 def grid() -> Iterator[Cell]:
@@ -133,25 +139,21 @@ def draw(cell: Cell, random: np.random.Generator, *, biased: bool) -> tuple[Vote
 
 def simulate_grid(repetitions: int) -> list[Simulated]:
     """Simulate every cell of the grid."""
-    return [simulate(cell, repetitions) for cell in grid()]
+    return [simulate(cell, repetitions if cell.items < 1000 else max(1, repetitions // 3)) for cell in grid()]
 
 
 def table(results: Sequence[Simulated]) -> str:
     """Return the table of the page: a line for each number of items, with human labels and without."""
     lines = [
-        "| answers; `tests/simulations/alarms_of_preferences.py` | human labels | estimates | false alarms | highest "
-        "| found |",
-        "| ---: | --- | ---: | ---: | ---: | ---: |",
+        "| answers; `tests/simulations/alarms_of_preferences.py` | human labels | estimates | false alarms | found |",
+        "| ---: | --- | ---: | ---: | ---: |",
     ]
     for items, gold in itertools.product(ITEMS, (True, False)):
         here = [one for one in results if (one.cell.items, one.cell.gold) == (items, gold) and one.estimates]
         estimates = sum(one.estimates for one in here)
         alarms = sum(one.alarms * one.estimates for one in here) / max(1, estimates)
-        highest = max((one.alarms for one in here), default=0.0)
         found = np.nanmean([one.found for one in here] or [np.nan])
-        lines.append(
-            f"| {items:,} | {'yes' if gold else 'no'} | {estimates:,} | {alarms:.3f} | {highest:.3f} | {found:.2f} |"
-        )
+        lines.append(f"| {items:,} | {'yes' if gold else 'no'} | {estimates:,} | {alarms:.3f} | {found:.2f} |")
     return "\n".join(lines)
 
 
