@@ -152,7 +152,8 @@ def table(results: Sequence[Simulated]) -> str:
         here = [one for one in results if (one.cell.items, one.cell.gold) == (items, gold) and one.estimates]
         estimates = sum(one.estimates for one in here)
         alarms = sum(one.alarms * one.estimates for one in here) / max(1, estimates)
-        found = np.nanmean([one.found for one in here] or [np.nan])
+        known = [one.found for one in here if not np.isnan(one.found)]
+        found = float(np.mean(known)) if known else float("nan")
         lines.append(f"| {items:,} | {'yes' if gold else 'no'} | {estimates:,} | {alarms:.3f} | {found:.2f} |")
     return "\n".join(lines)
 
