@@ -187,8 +187,9 @@ def _preference(votes: Votes, side: _Side, *, match: str, code: int | None, resa
     counts: Bools = side.own | side.other if code is None else (side.own | side.other) & (votes.gold == code)
     found = _compare(votes, side, counts, resampling)
     if found.value is None:
-        why = _why_none(juror, side, counts, (mine, theirs.replace("those", "answers")), len(votes.jurors))
-        return undefined(name, int(counts.sum()), why.format(among=among), subject=juror)
+        sides = f"{mine}{among}", f"{theirs.replace('those', 'answers')}{among}"
+        why = _why_none(juror, side, counts, sides, len(votes.jurors))
+        return undefined(name, int(counts.sum()), why if counts.any() else f"{why}{among}", subject=juror)
     names, fewest = [votes.jurors[at] for at in found.reference], min(found.own, found.other)
     size = number(abs(found.value))
     treats = f"treats {mine} like {theirs}"
@@ -204,11 +205,19 @@ def _preference(votes: Votes, side: _Side, *, match: str, code: int | None, resa
 
 
 def _why_none(juror: str, side: _Side, counts: Bools, names: tuple[str, str], jurors: int) -> str:
-    """Return why a juror cannot be compared, with ``{among}`` where the human label belongs."""
+    """Return why a juror cannot be compared.
+
+    Args:
+        juror: its name.
+        side: its answers and those of others.
+        counts: the items that count.
+        names: the words for its own answers and for the others.
+        jurors: the number of all jurors.
+    """
     own, other = bool((side.own & counts).any()), bool((side.other & counts).any())
     if not (own and other):
         what = f"only {names[0] if own else names[1]}" if own or other else "nothing"
-        return f"{juror} judged {what}{{among}}"
+        return f"{juror} judged {what}"
     if jurors == 1:
         return "there is no other juror to compare it with"
     return (

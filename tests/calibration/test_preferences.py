@@ -175,3 +175,10 @@ def test_an_interval_and_its_words_never_contradict_each_other(own, interval):
     assert ("too few items to tell that from chance" in found.sentence) == (not interval)
     assert ("more than chance explains" in found.sentence) == interval
     assert found.sentence in str(agreement_report(votes))
+
+
+@pytest.mark.parametrize("juror", ["{% raw %}", "{0}", "{among}"])
+def test_a_name_with_braces_is_a_name(juror):
+    votes = judged([juror] * 3, [{juror: "PASS", "b": "FAIL"}] * 3, ["PASS"] * 3)
+    (found,) = self_preference(votes)
+    assert found.reason == f"{juror} judged only its own answers among the items with the human label 'PASS'"
