@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         label_shares,
         raw_agreement,
     )
-    from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
+    from jury_adapters.calibration.bias import position_consistency, verbosity
     from jury_adapters.calibration.cascade_calibration import calibrate
     from jury_adapters.calibration.estimates import Estimate
     from jury_adapters.calibration.failure import CalibrationFailed
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from jury_adapters.calibration.juror_stats import dissent, leniency
     from jury_adapters.calibration.latent import dawid_skene
     from jury_adapters.calibration.pass_rate import prediction_powered_rate, rogan_gladen, true_pass_rate
+    from jury_adapters.calibration.preferences import self_preference
     from jury_adapters.calibration.reliabilities import Reliability, fit_reliabilities
     from jury_adapters.calibration.report import AgreementReport, agreement_report
     from jury_adapters.calibration.suggestions import suggest
@@ -69,7 +70,7 @@ DRAWS = 1000
 
 _HOMES = {
     "agreement": ("alpha", "cohen_kappa", "fleiss_kappa", "gwet_ac", "label_shares", "raw_agreement"),
-    "bias": ("position_consistency", "self_preference", "verbosity"),
+    "bias": ("position_consistency", "verbosity"),
     "estimates": ("Estimate",),
     "failure": ("CalibrationFailed",),
     "guarantee": ("Guarantee",),
@@ -79,6 +80,7 @@ _HOMES = {
     "latent": ("dawid_skene",),
     "cascade_calibration": ("calibrate",),
     "pass_rate": ("prediction_powered_rate", "rogan_gladen", "true_pass_rate"),
+    "preferences": ("self_preference",),
     "reliabilities": ("Reliability", "fit_reliabilities"),
     "report": ("AgreementReport", "agreement_report"),
     "suggestions": ("suggest",),

@@ -159,8 +159,14 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estimate:
 
     value = float(defined.mean())
     interval, _ = pairs.smoothed.interval(resampling, mean)
-    least, most = (number(float(end)) for end in (defined.min(), defined.max()))
-    by_pair = f" on average, and from {least} to {most} by pair" if total > 1 else ""
+    by_pair = ""
+    if total > 1:
+        upper = np.where(np.triu(np.ones_like(kappas), 1) > 0, kappas, np.nan)
+        ends = (np.unravel_index(find(upper), upper.shape) for find in (np.nanargmin, np.nanargmax))
+        least, most = (
+            f"{number(float(upper[a, b]))} ({votes.jurors[int(a)]} and {votes.jurors[int(b)]})" for a, b in ends
+        )
+        by_pair = f" on average, and from {least} to {most} by pair"
     sentence = f"On a scale on which 0 is chance and 1 is perfect, the kappa of two jurors is {number(value)}{by_pair}."
     return Estimate(
         name,

@@ -1,27 +1,24 @@
-"""Known biases of judges: position bias, self-preference, and verbosity bias."""
+"""Known biases of judges: position bias and verbosity bias."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
 from math import comb
-from typing import Literal
 
 import numpy as np
 
 from jury_adapters.calibration.correlation_test import with_null
 from jury_adapters.calibration.estimates import FEW_ITEMS, TOO_FEW, Estimate, Interval, few, number, undefined
 from jury_adapters.calibration.juror_stats import as_numbers, groups_of, share_interval
-from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, distinct, ratio_of, summed
-from jury_adapters.calibration.types import MISSING, Bools, Floats
+from jury_adapters.calibration.resampling import DEFAULT, Resampling, distinct, ratio_of, summed
+from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints
 from jury_adapters.calibration.votes import Votes
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import percent
-from jury_adapters.core.model_families import family_of, model_name
 
 _SURE = 0.05
 _FEWEST_DIFFERENT = 5  # votes that differ from the most frequent one, below which a correlation rests on these alone
-_PREFERENCES = {"model": "self-preference", "family": "vendor preference"}
 
 
 def position_consistency(votes: Votes) -> tuple[Estimate, ...]:
@@ -45,55 +42,15 @@ def position_consistency(votes: Votes) -> tuple[Estimate, ...]:
     return tuple(_consistency(votes, column) for column in range(len(votes.jurors)))
 
 
-def self_preference(
-    votes: Votes, *, match: Literal["model", "family"] = "model", resampling: Resampling = DEFAULT
-) -> tuple[Estimate, ...]:
-    """Return, per juror whose model or vendor also wrote answers, how much more lenient to them it is than the others.
-
-    The value is the difference in differences, within each gold label: the juror's votes minus those of the others, on
-    its own answers, minus the same on the answers of other models. A vote counts 1 for PASS and 0 otherwise, or as its
-    number. Jurors that wrote the answer themselves are not among the others. Without gold labels, there is one number
-    over all items, which good answers can raise.
-
-    Args:
-        votes: a batch whose items have a known generator.
-        match: an answer is a juror's own if the same ``"model"`` wrote it, regardless of the vendor that serves it
-            (``"openai:gpt-4o"`` is ``"gpt-4o"``). With ``"family"``, another model of its vendor wrote it: the estimate
-            is then called *vendor preference*, and excludes the answers of the juror's own model.
-        resampling: number of draws and seed; groups are drawn together.
-
-    Returns:
-        One estimate per juror and gold label; above 0 the juror favours its own answers. The interval excludes 0 only
-        if a test of the difference has p < 0.05. Details: ``gold``, ``own`` and ``other`` (numbers of items).
-
-    Raises:
-        ConfigurationError: the labels have no PASS meaning (give ``pass_label``).
-    """
-    if match not in ("model", "family"):
-        raise ConfigurationError(unknown("match", match, ("model", "family")))
-    points = as_numbers(votes, votes.codes)
-    if points is None:
-        raise ConfigurationError("self-preference needs numbers, or to know which label means PASS: pass_label='valid'")
-    wrote = _wrote(votes, match)
-    if match == "family":
-        alone = _wrote(votes, "model")
-        points, wrote = np.where(alone, np.nan, points), wrote & ~alone
-    classes: list[int | None] = list(np.unique(votes.gold[votes.gold != MISSING]).tolist()) or [None]
-    found = [
-        _preference(votes, points, wrote, column, match=match, code=code, resampling=resampling)
-        for column in range(len(votes.jurors))
-        if wrote[:, column].any()
-        for code in classes
-    ]
-    own = {"model": "model", "family": "vendor"}[match]
-    return tuple(found) or (undefined(_PREFERENCES[match], 0, f"no juror judged an answer of its own {own}"),)
-
-
 def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
     """Return, per juror, the rank correlation of its vote with the answer's length (or a pair's difference in length).
 
-    A vote counts as its number, or 1 for PASS and 0 otherwise; in pairs, A is 1, B is 0 and a tie is one half. Longer
-    answers can be better ones: ``gold_correlation`` is the correlation of human labels with length on the same items.
+    A vote counts as its number, or 1 for PASS and 0 otherwise; in pairs, A is 1, B is 0 and a tie is one half.
+
+    Longer answers can be better ones, or worse. So if 30 items or more have a human label, the correlation is that
+    among items with the same label: of the ranks within each label, less their mean. Items without a label do not count
+    then, nor do those of a label on which votes or lengths do not vary. ``gold_correlation`` is the correlation of the
+    human labels with length on the same items.
 
     Args:
         votes: a batch whose items have a known length.
@@ -102,10 +59,14 @@ def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estima
     Returns:
         Spearman's coefficient, from -1 to 1; above 0 longer answers do better. No interval below 30 items. The interval
         excludes 0 only if a test of the correlation has p < 0.05. If fewer than five votes differ from the most
-        frequent one, a warning says so. Details: ``gold_correlation``.
+        frequent one, a warning says so. Details: ``gold_correlation``, and ``within_labels`` (whether it is the
+        correlation among items with the same label).
 
     Raises:
         ConfigurationError: the labels have no PASS meaning (give ``pass_label``).
+
+    Source: P. van Elteren (1960), *On the combination of independent two-sample tests of Wilcoxon*, Bulletin of the
+    International Statistical Institute 37, for ranks within strata.
     """
     points, gold = _preferences(votes)
     return tuple(
@@ -177,56 +138,6 @@ def _accuracies(votes: Votes, column: int, asked: Bools, flipped: Bools) -> dict
     }
 
 
-def _wrote(votes: Votes, match: str) -> Bools:
-    """Return items x jurors: whether the juror's model (or its family) wrote the answer."""
-    models = [model or juror for juror, model in zip(votes.jurors, votes.models, strict=True)]
-    if match == "model":
-        known = [{model_name(model), model_name(juror)} for model, juror in zip(models, votes.jurors, strict=True)]
-        wrote = [None if generator is None else model_name(generator) for generator in votes.generators]
-        table = [[generator in names for names in known] for generator in wrote]
-    else:
-        kin = [family_of(model) for model in models]
-        of = [family_of(generator) for generator in votes.generators]
-        table = [[family is not None and family == own for own in kin] for family in of]
-    return np.array(table, dtype=np.bool_).reshape(votes.codes.shape)
-
-
-def _preference(
-    votes: Votes, points: Floats, wrote: Bools, column: int, *, match: str, code: int | None, resampling: Resampling
-) -> Estimate:
-    juror, name = votes.jurors[column], _PREFERENCES[match]
-    mine, theirs = ("its own answers", "those of other models")
-    if match == "family":
-        mine, theirs = f"answers of its vendor ({family_of(votes.models[column] or juror)})", "those of other vendors"
-    label = None if code is None else str(votes.labels[code])
-    rest = np.where(wrote, np.nan, points)  # a judge is not neutral about its own answers
-    rest[:, column] = np.nan
-    beside = points[:, column] - ratio_of(np.nansum(rest, axis=1), (~np.isnan(rest)).sum(axis=1).astype(np.float64))
-    usable = ~np.isnan(beside) & (votes.gold == code if code is not None else True)
-    own, other = usable & wrote[:, column], usable & ~wrote[:, column]
-    n = int(usable.sum())
-    among = "" if label is None else f" among the items with the human label {label!r}"
-    flags = [part.astype(np.float64) for part in (own, other)]
-    value, interval = difference_of_means(np.nan_to_num(beside), flags[0], flags[1], votes.groups, resampling)
-    if value is None:
-        only = mine if own.any() else theirs.replace("those", "answers")
-        return undefined(name, n, f"{juror} judged only {only}{among}" if n else f"{juror} judged nothing{among}",
-                         subject=juror)  # fmt: skip
-    interval = with_null(interval, beside[usable], flags[0][usable], votes.groups[usable])
-    owned, others = int(own.sum()), int(other.sum())
-    size = number(abs(value))
-    treats = f"treats {mine} like {theirs}"
-    if size != number(0):
-        treats = f"is {size} {'kinder' if value > 0 else 'stricter'} to {mine} than to {theirs}"
-    certainty = _whether(interval, min(owned, others))
-    sentence = f"Compared with the other jurors, {juror} {treats}{among}, {certainty}."
-    warned = () if label is not None else ("without human labels, a better writer looks like a vain judge",)
-    return Estimate(
-        name, value, n, interval, sentence, (*warned, *few(min(owned, others))), subject=juror,
-        details={"gold": label, "own": owned, "other": others},
-    )  # fmt: skip
-
-
 def _preferences(votes: Votes) -> tuple[Floats, Floats]:
     """Return votes and gold labels as numbers in which more is better for the answer (in pairs, for the first one)."""
     if not votes.numeric and {"A", "B"} <= set(votes.labels) <= {"A", "B", "tie"}:
@@ -242,25 +153,40 @@ def _preferences(votes: Votes) -> tuple[Floats, Floats]:
 def _with_length(votes: Votes, points: Floats, gold: Floats, column: int, resampling: Resampling) -> Estimate:
     juror = votes.jurors[column]
     known = ~np.isnan(points) & ~np.isnan(votes.lengths)
+    both = known & ~np.isnan(gold)
+    within = int(both.sum()) >= FEW_ITEMS
+    truth = _spearman(gold[both], votes.lengths[both], votes, both, Resampling(0))[0] if both.sum() >= 3 else None
+    known = both if within else known
     n = int(known.sum())
     if n < 3:
         return undefined("verbosity bias", n, "it takes 3 answers of known length", subject=juror)
-    value, interval = _spearman(points[known], votes.lengths[known], votes, known, resampling)
+    strata = votes.gold[known] if within else np.zeros(n, dtype=np.int64)
+    value, interval = _spearman(points[known], votes.lengths[known], votes, known, resampling, strata=strata)
     if value is None:
-        return undefined("verbosity bias", n, "its votes or the lengths do not vary", subject=juror)
+        alike = " among items with the same human label" if within else ""
+        return undefined("verbosity bias", n, f"its votes or the lengths do not vary{alike}", subject=juror)
     interval = interval if n >= FEW_ITEMS else None
-    both = known & ~np.isnan(gold)
-    truth = _spearman(gold[both], votes.lengths[both], votes, both, Resampling(0))[0] if both.sum() >= 3 else None
     beside = "" if truth is None else f"; human labels go with length at {number(truth)}"
     tendency = f"{juror} tends to prefer {'longer' if value > 0 else 'shorter'} answers"
     if number(value) == number(0):
         tendency = f"{juror} prefers neither longer nor shorter answers"
-    sentence = f"{tendency}, correlation {number(value)}, {_whether(interval, n)}{beside}."
-    warned = () if truth is not None else ("longer answers may simply be better: there are no labels to compare with",)
+    among = " among those with the same human label" if within else ""
+    sentence = f"{tendency}{among}, correlation {number(value)}, {whether_chance(interval, n)}{beside}."
     return Estimate(
-        "verbosity bias", value, n, interval, sentence, (*warned, *few(n), *_few_differ(points[known])), subject=juror,
-        details={"gold_correlation": truth},
+        "verbosity bias", value, n, interval, sentence,
+        (*_without_labels(truth, within=within), *few(n), *_few_differ(points[known])), subject=juror,
+        details={"gold_correlation": truth, "within_labels": within},
     )  # fmt: skip
+
+
+def _without_labels(truth: float | None, *, within: bool) -> tuple[str, ...]:
+    """Return the warning that the correlation is not one among items with the same label; empty if it is."""
+    if within:
+        return ()
+    better = "longer answers may simply be better, or worse"
+    if truth is None:
+        return (f"{better}: there are no labels to compare with",)
+    return (f"{better}: fewer than {FEW_ITEMS} have a label, too few to compare those with the same one",)
 
 
 def _few_differ(votes: Floats) -> tuple[str, ...]:
@@ -273,9 +199,15 @@ def _few_differ(votes: Floats) -> tuple[str, ...]:
 
 
 def _spearman(
-    one: Floats, other: Floats, votes: Votes, rows: Bools, resampling: Resampling
+    one: Floats, other: Floats, votes: Votes, rows: Bools, resampling: Resampling, *, strata: Ints | None = None
 ) -> tuple[float | None, Interval | None]:
-    x, y = (ranks - ranks.mean() for ranks in (mid_ranks(one), mid_ranks(other)))
+    """Return the correlation of ranks with its interval; with strata, of those within each."""
+    strata = np.zeros(len(one), dtype=np.int64) if strata is None else strata
+    x, y = (_ranks_within(values, strata) for values in (one, other))
+    for stratum in np.unique(strata).tolist():
+        inside = strata == stratum
+        if not (x[inside].any() and y[inside].any()):
+            x[inside] = y[inside] = 0.0
     moments = np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
     sums, counts = distinct(summed(moments, votes.groups[rows]))
     correlation = _correlation(sums)
@@ -283,6 +215,16 @@ def _spearman(
     if not np.isfinite(value):
         return None, None
     return value, with_null(resampling.interval(counts, correlation)[0], x, y, votes.groups[rows])
+
+
+def _ranks_within(values: Floats, strata: Ints) -> Floats:
+    """Return the ranks within each stratum, as shares of its number of values, less their mean."""
+    ranks = np.zeros(len(values))
+    for stratum in np.unique(strata).tolist():
+        inside = strata == stratum
+        found = mid_ranks(values[inside])
+        ranks[inside] = (found - found.mean()) / len(found)
+    return ranks
 
 
 def _correlation(sums: Floats) -> Callable[[Floats], Floats]:
@@ -301,8 +243,8 @@ def mid_ranks(values: Floats) -> Floats:
     return np.asarray((ends - (counts - 1) / 2)[position], dtype=np.float64)
 
 
-def _whether(interval: Interval | None, n: int) -> str:
-    """Return whether chance explains a bias; with few items it is left open, because draws tell too little."""
+def whether_chance(interval: Interval | None, n: int) -> str:
+    """Return whether chance explains a bias; below 30 items it is left open, because draws tell too little."""
     if n < FEW_ITEMS:
         return TOO_FEW
     if interval is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -111,7 +112,7 @@ def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Est
         resampling.interval(together.counts, together.mean)[0],
         f"Where two jurors depart from the others, the correlation is {number(value)} on average (1: always on the "
         f"same items, 0: independently, -1: never on the same items); it is highest for {one} and {other}, "
-        f"{number(float(phis[at]))}.",
+        f"{number(float(phis[at]))}{_or_the_third(votes.jurors, one, other)}.",
         (*_blind(jurors), *few(items, together.units)),
         details={
             "jurors": list(votes.jurors),
@@ -119,6 +120,14 @@ def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Est
             "undefined_pairs": int((~np.isfinite(phis)).sum()),
         },
     )
+
+
+def _or_the_third(jurors: Sequence[str], one: str, other: str) -> str:
+    """Return what a pair of three jurors may mean: where two agree against the third, either side may be wrong."""
+    if len(jurors) > 3:
+        return ""
+    (third,) = (juror for juror in jurors if juror not in (one, other))
+    return f": either these two err alike, or {third} errs alone where they agree"
 
 
 def _why_selected(votes: Votes) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from jury_adapters.calibration.binomial import exact_interval
 from jury_adapters.calibration.estimates import Estimate, Interval, few, undefined
 from jury_adapters.calibration.independence import plurality
+from jury_adapters.calibration.label_samples import allow_for_contradicted, left_out, withheld
 from jury_adapters.calibration.prediction_powered import TwoMore, corrected_mean, numbered_groups
 from jury_adapters.calibration.random_samples import why_not_random
 from jury_adapters.calibration.types import MISSING, Floats, Ints
@@ -27,9 +28,6 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.statistics import Z95, wilson
 from jury_adapters.core.values import JsonValue
-
-NOT_CORRECTED = "Human labels do not correct the pass rate"
-"""Words before the reason why labelled items are not a random sample."""
 
 LEFT_OUT = ("failed run of the application is left out", "failed runs of the application are left out")
 """Words after the number of failed runs, for one and for several."""
@@ -58,7 +56,10 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
 
     Returns:
         The estimate. With ``random_sample``, it has no value if the jury passes, or decides, another share of the
-        labelled items than of the others (exact test, p < 0.001, within groups if there are any). Details:
+        labelled items than of the others (exact test, p < 0.001;
+        :func:`~jury_adapters.calibration.random_samples.random_sample_p_value`), or if reviewers contradict each other
+        on more than 5 % of the items that they labelled (``votes.contradicting``); below, the interval allows for any
+        label of these items. Details:
         ``naive`` (the share that the jury passes of the items it decided) and ``naive_interval``,
         ``decided`` (number of items), ``labelled`` and ``unlabelled`` (numbers of all items, or
         with ``random_sample=False`` of the decided ones), ``labelled_only`` (the rate among the labelled alone),
@@ -88,11 +89,13 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
             known, {"the verdict is PASS": said == 1, "there is a verdict": decided}, votes.groups
         )
         if selected and best.value is not None:
-            sentence = f"{NOT_CORRECTED}: {selected}."
-            best = replace(undefined(_PPI, len(said), selected), sentence=sentence)
+            best = withheld(best, selected)
+        best = allow_for_contradicted(best, votes.contradicting, truth[known], verdicts[known])
     else:
         unheard = "items that belong together are counted as independent, so the interval is too narrow"
         best = replace(fallback, warnings=(*fallback.warnings, unheard)) if votes.grouped else fallback
+        if votes.contradicting and best.value is not None:
+            best = replace(best, warnings=(*best.warnings, left_out(votes.contradicting, bounded=False)))
     used = np.full(len(said), True) if random_sample else decided
     labels, passed, count = truth[used & known], verdicts[decided], int(decided.sum())
     extra: dict[str, JsonValue] = {
@@ -114,6 +117,8 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
         sentence = f"{sentence} The jury decided {percent(count / len(said))} of the items; this rate {scope}."
     if best.value is not None and count:
         sentence = f"{sentence} Taken at face value, {who} {percent(float(passed.mean()))}."
+    if best.value is not None and votes.contradicting:
+        sentence = f"{sentence} {left_out(votes.contradicting, bounded=random_sample)}."
     if best.value is not None and votes.failed_runs:
         sentence = f"{sentence} {counted(votes.failed_runs, *LEFT_OUT)}{of_all.words}."
     return Estimate(

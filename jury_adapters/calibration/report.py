@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -10,20 +10,26 @@ import numpy as np
 
 from jury_adapters.calibration import DRAWS
 from jury_adapters.calibration.agreement import alpha, cohen_kappa, fleiss_kappa, gwet_ac, label_shares, raw_agreement
-from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
+from jury_adapters.calibration.bias import position_consistency, verbosity
 from jury_adapters.calibration.estimates import FEW_ITEMS, Estimate, FewItems, number, span
 from jury_adapters.calibration.independence import effective_votes, residual_agreement
 from jury_adapters.calibration.juror_drift import drift
 from jury_adapters.calibration.juror_stats import dissent, leniency
 from jury_adapters.calibration.label_comparison import compare_with_labels
-from jury_adapters.calibration.pass_rate import LEFT_OUT, NOT_CORRECTED, true_pass_rate
+from jury_adapters.calibration.label_samples import NOT_CORRECTED
+from jury_adapters.calibration.pass_rate import LEFT_OUT, true_pass_rate
+from jury_adapters.calibration.preferences import self_preference
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.duplicates import merged_sentence
 from jury_adapters.core.formatting import counted, percent, visible_lines
 from jury_adapters.core.label_comparison import LabelComparison
+from jury_adapters.core.label_reading import describe_sample
 from jury_adapters.core.values import JsonValue
+
+RATES = "Rates"
+"""Section of a report on agreement that depends on the choice of the labelled items."""
 
 _OWN: tuple[Literal["model", "family"], ...] = ("model", "family")
 _MANY_VALUES = 20
@@ -180,7 +186,7 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
         "Independence": tuple(_independence(votes, how)),
         "Jurors": tuple(_jurors(votes, how)),
         "Biases": with_selection(votes, _biases(votes, how)),
-        "Rates": tuple(_rates(votes)),
+        RATES: tuple(_rates(votes)),
     }
     return AgreementReport(
         items=len(votes.items),
@@ -210,6 +216,20 @@ def with_selection(votes: Votes, estimates: Iterable[Estimate], *, compared: boo
         else one
         for one in estimates
     )
+
+
+def with_selection_of_labels(report: AgreementReport, selected: Collection[str]) -> AgreementReport:
+    """Add to the figures that depend on human labels how the labelled cases were chosen, unless it was at random."""
+    notes = tuple(describe_sample(0, selected))
+    rates = tuple(
+        replace(
+            one,
+            sentence=" ".join((one.sentence, *notes)),
+            warnings=(*one.warnings, *(note.removesuffix(".") for note in notes)),
+        )
+        for one in report.sections.get(RATES, ())
+    )
+    return replace(report, sections={**report.sections, RATES: rates}) if rates and notes else report
 
 
 def _says_nothing(estimate: Estimate) -> bool:

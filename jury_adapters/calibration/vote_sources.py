@@ -114,7 +114,8 @@ def recorded_items(
                 "votes, give what `jury judge --out` wrote"
             )
     votes = [vote for _, row in taken for vote in row[column].values() if isinstance(vote, Mapping)]
-    key = on or ("label" if any(vote.get("label") is not None for vote in votes) or not votes else "score")
+    named = any(recorded_label(vote) is not None for vote in votes)
+    key = on or ("label" if named or not votes else "score")
     abstaining = {plain(label) for label in abstain_labels}
     ids = Counter(str(row["item_id"]) for _, row in taken)
     repeated = [(line, str(row["item_id"]), _key(row)) for line, row in taken if ids[str(row["item_id"])] > 1]
@@ -122,6 +123,12 @@ def recorded_items(
     return [
         replace(_recorded(row, row[column], key, abstaining, group), source=file, number=line) for line, row in taken
     ]
+
+
+def recorded_label(vote: Mapping[str, Any]) -> Raw:
+    """Return the label of a recorded vote: its own, else PASS or FAIL if that is its status."""
+    label, status = vote.get("label"), vote.get("status")
+    return str(status) if label is None and status in ("PASS", "FAIL") else label
 
 
 def result_items(
@@ -199,7 +206,10 @@ def _recorded(
     orders: dict[str, tuple[Raw, Raw]] = {}
     numbers: dict[str, Numbers] = {}
     for name, vote in cast_votes.items():
-        value = plain(vote.get(key) if isinstance(vote, Mapping) else vote)
+        if isinstance(vote, Mapping):
+            value = plain(recorded_label(vote) if key == "label" else vote.get(key))
+        else:
+            value = plain(vote)
         votes[name] = None if value in abstaining else value
         numbers[name] = recorded_numbers(vote, votes[name])
         if isinstance(vote, Mapping):

@@ -78,6 +78,9 @@ class Votes:
             have the same content and the same id (or both lack an id).
         failed_runs: the number of failed runs of the application, which no juror judged; they are no items. Not kept by
             :meth:`take`.
+        contradicting: the number of labelled items that have no label here because reviewers contradict each other. Set
+            it with ``dataclasses.replace`` if you left such items out; the true pass rate needs it. Not kept by
+            :meth:`take`.
         stated: the confidences and scores of the judgments, and the human labels that are numbers.
         repetitions: per juror that was asked the same question several times, its answers: the same items, one column
             per repetition.
@@ -105,6 +108,7 @@ class Votes:
     selected: tuple[str, ...] = ()
     merged: int = 0
     failed_runs: int = 0
+    contradicting: int = 0
     stated: Stated = field(default_factory=Stated)
     repetitions: Mapping[str, Votes] = field(default_factory=dict)
 
@@ -302,6 +306,7 @@ class Votes:
             self,
             label_comparison=None,
             failed_runs=0,
+            contradicting=0,
             codes=self.codes[index],
             items=_picked(self.items, index),
             gold=self.gold[index],

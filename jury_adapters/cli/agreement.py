@@ -25,7 +25,6 @@ from jury_adapters.cli.streams import Messages
 from jury_adapters.cli.unknown_lengths import report_unknown_lengths
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, human_label_of
-from jury_adapters.core.label_reading import describe_sample
 from jury_adapters.core.last_row import count_rows
 from jury_adapters.core.results_file import cases_named_in, is_result, planned_in
 from jury_adapters.core.row_files import first_row, read_whole_rows
@@ -39,9 +38,6 @@ if TYPE_CHECKING:
     from jury_adapters.calibration.votes import Votes
     from jury_adapters.core.case import Case
     from jury_adapters.core.sequential_gate import GateDecision
-
-RATES = "Rates"
-"""Section of a report on agreement that depends on the choice of the labelled cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +94,7 @@ def agreement_of(
         from jury_adapters.statistics import full_report
 
         _report_missing(file, messages)
+        votes = votes if given is None else replace(votes, contradicting=len(given.contradicting))
         measured = with_stop(full_report(votes, draws=options.draws or DRAWS), _decision_of(file))
         measured = replace(measured, remarks=tuple(_remarks(file)))
         return measured if given is None else _with_sample_of(given, measured)
@@ -136,17 +133,12 @@ def _report_missing(file: str, messages: Messages) -> None:
 
 def _with_sample_of(given: GivenLabels, measured: AgreementReport) -> AgreementReport:
     """Add to the figures that depend on human labels why these are not a fair sample."""
+    from jury_adapters.calibration.report import with_selection_of_labels
+
     against, contradicting, selected = measured.label_comparison, len(given.contradicting), given.selected
     if against is not None:
         against.contradicting, against.selected = contradicting, selected
-    notes = tuple(describe_sample(contradicting, selected))
-    if not notes:
-        return measured
-    rates = tuple(
-        replace(one, sentence=" ".join((one.sentence, *notes)), warnings=(*one.warnings, *notes))
-        for one in measured.sections.get(RATES, ())
-    )
-    return replace(measured, sections={**measured.sections, **({RATES: rates} if rates else {})})
+    return with_selection_of_labels(measured, selected)
 
 
 class _Reading(TypedDict):

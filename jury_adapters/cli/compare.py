@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
@@ -11,7 +12,7 @@ import typer
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.given_labels import paths_in
-from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, labelled_cases
+from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, HumanLabels, labelled_cases
 from jury_adapters.cli.options import (
     AsJson,
     GroupOfRun,
@@ -65,7 +66,7 @@ def compare(
     than for the other. A label belongs to an answer: label both answers of a random part of the cases, as `jury review
     --sample N` on both files does.
 
-    `jury report B --compare A` adds the same comparison, without labels, to a report.
+    `jury report B --compare A` adds the same comparison to a report, with --labels also the correction.
 
     Exit code: 0, or 2 for bad input. --labels and --group need the extra `stats`.
     """
@@ -105,7 +106,38 @@ class _HumanLabels(NamedTuple):
         return " and ".join(map(str, self.files))
 
 
-def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str | None, messages: Messages) -> Comparison:
+def compare_reported(
+    a: Path, b: Path, people: HumanLabels, *, cases: Path | None, group: str | None, messages: Messages
+) -> Comparison:
+    """Return the comparison of a report, corrected by the labels that it was given if these are of both systems.
+
+    Args:
+        a: the results of the other system.
+        b: the results of the report.
+        people: the options of the report for human labels.
+        cases: the cases of the report; by default those that its results name.
+        group: the field that identifies the group of a case; None for what the results name.
+        messages: prints that the results name a group that is not known.
+
+    Raises:
+        ConfigurationError: one of the results cannot be read.
+    """
+    if people.file is not None:
+        human = _HumanLabels([people.file], people.column, list(people.pass_labels), people.field_map)
+        with suppress(ConfigurationError):  # labels of one system, or that name no answers: as without labels
+            return _compared(a, b, human, group, Messages(quiet=True), cases=cases)
+    return compare_files(a, b, cases=cases, group=group, messages=messages)
+
+
+def _compared(
+    a: Path,
+    b: Path,
+    human: _HumanLabels | None,
+    group: str | None,
+    messages: Messages,
+    *,
+    cases: Path | None = None,
+) -> Comparison:
     if human is None:
         return compare_files(a, b, group=group, messages=messages)
     maps = (field_map_named_in(path) for path in (a, b) if not is_store(path))
@@ -113,7 +145,7 @@ def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str | None, m
     labels = [pair for file in human.files for pair in _labels(file, human.column, field_map, messages)]
     pass_labels = human.pass_labels or _pass_labels_of((a, b), labels)
     try:
-        return compare_files(a, b, labels=labels, pass_labels=pass_labels, group=group, messages=messages)
+        return compare_files(a, b, cases=cases, labels=labels, pass_labels=pass_labels, group=group, messages=messages)
     except UnclearLabels as error:
         raise InputError(f"{human.named}: {error.what}; {NAME_PASS_LABELS}") from None
 

@@ -52,6 +52,7 @@ from jury_adapters.cli.planned_cases import PlannedCases
 from jury_adapters.cli.report_page import ReportPage
 from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import Messages, show, write
+from jury_adapters.cli.unclear_labels import report_unclear_labels
 from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.case_files import CaseFile, count_lines, refuse_unnamed_answers
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -168,6 +169,8 @@ def judge(
         if dry_run:
             check_scope(judges, store, budget)
             write(_estimate(read(messages.info, unique_ids=True, group=group), judges, as_json=as_json))
+            if cases.is_file() and not pass_labels:
+                report_unclear_labels(read(lambda _: None), label_column, cases, messages)
             if stop_when_decided:
                 messages.info("the estimate is for all cases; with --stop-when-decided fewer may be judged")
             return

@@ -12,6 +12,7 @@ import typer
 
 from jury_adapters.calibration import DRAWS
 from jury_adapters.cli.agreement import AgreementOptions, agreement_of
+from jury_adapters.cli.compare import compare_reported
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.labelled_cases import (
     HumanLabels,
@@ -37,7 +38,7 @@ from jury_adapters.cli.options import (
 )
 from jury_adapters.cli.places import PAGE, check_place
 from jury_adapters.cli.report_page import write_page
-from jury_adapters.cli.report_sources import compare_files, group_of_file, named_cases, report_group, report_store
+from jury_adapters.cli.report_sources import group_of_file, named_cases, report_group, report_store
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -105,7 +106,8 @@ def report(
     """Show what a run found: pass rate, tiers, jurors, agreement, and the most contested cases first.
 
     Where cases have a human label (column `gold`, or what --label-column names), the jury against human labels comes
-    first; --labels replaces the labels of the cases. --pass-label names the labels that mean PASS; what `jury judge`
+    first; --labels replaces the labels of the cases. With labels of the answers of both runs, it also corrects the
+    difference of --compare. --pass-label names the labels that mean PASS; what `jury judge`
     was given counts without it.
 
     Prints a summary; with --html also writes the page. An earlier page is replaced, other files only with --force.
@@ -238,7 +240,9 @@ def _found(
     found.unreadable, found.unread = _unread_in(
         cases or named_cases(file), people.field_map if is_store(file) else field_map_named_in(file)
     )
-    compared = None if compare is None else compare_files(compare, file, cases=cases, group=group, messages=messages)
+    compared = None
+    if compare is not None:
+        compared = compare_reported(compare, file, people, cases=cases, group=group, messages=messages)
     return found, compared
 
 

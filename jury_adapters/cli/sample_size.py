@@ -80,7 +80,14 @@ def sample_size(
     group_size: Annotated[
         float | None, typer.Option(help="How many cases belong together, on average.", metavar="N")
     ] = None,
-    icc: Annotated[float | None, share_option("How far cases that belong together are alike.")] = None,
+    icc: Annotated[
+        float | None,
+        share_option(
+            "How far cases that belong together are alike, in 0 to 1: the correlation that jury report --group prints. "
+            "For two systems on the same cases, that of their differences, which jury compare --group prints; usually "
+            "near 0."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Plan how many human labels, or cases, a question takes.
@@ -89,7 +96,8 @@ def sample_size(
     give a guarantee of jury calibrate, --difference for cases that show a difference between two systems.
 
     With --interval and --judged the labels correct a jury's verdicts: say how good it is with --tpr and --tnr, or with
-    --expected for both. For cases that belong together give --group-size and --icc.
+    --expected for both. For cases that belong together give --group-size and --icc: `jury report --group` prints both
+    for a pass rate, and `jury compare --group` for the difference between two systems on the same cases.
 
     Exit code: 0, or 2 for bad input. Needs the extra `stats`.
     """

@@ -189,6 +189,53 @@ def group_correlation(groups: Sequence[GroupSum], lowest: int = 0) -> float:
     return min(1.0, max(0.0, covariation / variation)) if variation > _ROUNDING else 1.0
 
 
+class Likeness(NamedTuple):
+    """How far the cases of a group are alike, as ``jury sample-size`` asks for it.
+
+    Attributes:
+        size: the number of cases of a group, averaged over cases (``sum(n_g^2) / n``), which is what the design effect
+            ``1 + (size - 1) * correlation`` of groups of different sizes depends on.
+        correlation: the correlation of two cases of one group, over all such pairs, in 0..1.
+    """
+
+    size: float
+    correlation: float
+
+    @property
+    def options(self) -> str:
+        """The options of ``jury sample-size``."""
+        return f"--group-size {self.size:.3g} --icc {self.correlation:.2g}"
+
+
+def likeness(groups: Sequence[GroupSum]) -> Likeness | None:
+    """Return how far cases of a group are alike; None without two groups, a group of two cases, or different values.
+
+    It is the estimate itself, for the plan of another sample: without the four cases that :func:`group_correlation`
+    adds for a cautious interval.
+
+    Args:
+        groups: the values of each group; every group has at least one case.
+
+    Source: M. S. Ridout, C. G. B. Demétrio and D. Firth (1999), *Estimating intraclass correlation for binary data*,
+    Biometrics 55.
+
+    >>> likeness([GroupSum(5, 5, 5)] * 7 + [GroupSum(5, 0, 0)] * 3)
+    Likeness(size=5.0, correlation=1.0)
+    """
+    n = sum(group.cases for group in groups)
+    if len(groups) < 2 or n == len(groups):
+        return None
+    mean = sum(group.total for group in groups) / n
+    squares = [group.squares - 2 * mean * group.total + group.cases * mean**2 for group in groups]
+    between = [(group.total - group.cases * mean) ** 2 for group in groups]
+    pairs = sum(group.cases * (group.cases - 1) for group in groups)
+    variance = sum(squares) / n
+    if variance <= _ROUNDING:
+        return None
+    correlation = (sum(between) - sum(squares)) / pairs / variance
+    return Likeness(sum(group.cases**2 for group in groups) / n, min(1.0, max(0.0, correlation)))
+
+
 def few_groups_factor(sizes: Sequence[int]) -> float:
     """Return the factor by which a normal interval widens because its variance is estimated from few groups.
 

@@ -238,7 +238,7 @@ def warn_of_constants(rows: Sequence[LabelScore]) -> Iterator[str]:
     beaten = [row for row in compared if row.score.decided and _accuracy(row) <= _accuracy(best)]
     if not beaten:
         return
-    who = f"{len(beaten)} of these {len(compared)} are no more often right"
+    who = f"{len(beaten)} of these {len(compared)} {'is' if len(beaten) == 1 else 'are'} no more often right"
     if len(beaten) == len(compared):
         who = f"none of these {len(compared)} is right more often"
     if len(compared) == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
 
@@ -33,6 +33,7 @@ RecordedLabels: TypeAlias = Labels | Mapping[str, Any] | Mapping[int, Any]
 _EXAMPLE = "RecordedCritic('gpt-4o', 'votes.jsonl', labels={'valid': 'pass', 'invalid': 'fail'})"
 _RENAMED = {"pass_labels": "labels", "abstain_labels": "labels"}
 _MOST_NAMED = 5
+_STATUS_WORDS = {str(status): status for status in (Status.PASS, Status.FAIL)}
 _MIDDLE = 0.5  # the default, which declares nothing of the scores of the votes
 
 
@@ -49,7 +50,8 @@ class RecordedCritic(Judge):
         labels: the meaning of the labels: a mapping of each label to ``"pass"``, ``"fail"``, ``"abstain"`` or a score,
             which passes from 0.5. If a label passes or fails, all labels in ``votes`` need a meaning, and a vote of a
             case with another label abstains. If labels only abstain, such as the ``tie`` of a pairwise judge whose two
-            orders disagree, the others have no PASS/FAIL meaning. By default, no label has one.
+            orders disagree, the others have no PASS/FAIL meaning. By default, only the words PASS and FAIL have one, in
+            any case; with ``votes`` only if the judge votes nothing else.
         threshold: the lowest score that passes, for votes with only a score.
         name: the juror's name; the judge's by default.
         cost: the approximate price of a vote in US dollars. If given, each vote counts as one call at that price on
@@ -79,7 +81,7 @@ class RecordedCritic(Judge):
         self._unpriced: Counter[None] = Counter()  # not a number, which would identify the judge as its settings do
         self._usage = Usage(calls=1, cost_usd=cost).as_recorded() if cost else NO_USAGE
         self._votes = read_votes(votes) if isinstance(votes, str | Path) else votes
-        self._meanings = _Meanings(labels)
+        self._meanings = _Meanings(labels, _labels_of(judge, self._votes))
         self._labels = self._meanings.plain  # a guarantee identifies a judge by its plain attributes
         self._threshold = unit_interval(threshold, "threshold")
         if self._votes is not None:
@@ -198,13 +200,16 @@ class _Meanings:
 
     Args:
         labels: the meanings, as the user gave them.
+        used: the labels of the judge, as far as they are known.
     """
 
-    def __init__(self, labels: RecordedLabels | None) -> None:
+    def __init__(self, labels: RecordedLabels | None, used: Collection[str] = ()) -> None:
         if isinstance(labels, Mapping):  # ratings such as 4 are labels too
             labels = {str(name): meaning for name, meaning in labels.items()}
         self._known = {} if labels is None else given_labels(labels).by_key
         self._statuses = frozenset(label.meaning for label in self._known.values())
+        plain = labels is None and all(label.upper() in _STATUS_WORDS for label in used)
+        self._words = _STATUS_WORDS if plain else {}
         self.decides = not self._statuses.isdisjoint(PASS_OR_FAIL)
 
     @property
@@ -220,7 +225,7 @@ class _Meanings:
 
     def status(self, label: str) -> Status | None:
         found = self._known.get(comparable(label))
-        return None if found is None else found.meaning
+        return self._words.get(label.upper()) if found is None else found.meaning
 
     def score(self, label: str | None) -> float | None:
         found = None if label is None else self._known.get(comparable(label))
@@ -242,17 +247,24 @@ class _Meanings:
         return ""
 
 
+def _cast_by(judge: str, votes: Mapping[str, Votes]) -> list[Mapping[str, Any] | Judgment]:
+    return [vote for votes_of_item in votes.values() if (vote := _vote_of(judge, votes_of_item)) is not None]
+
+
+def _labels_of(judge: str, votes: Mapping[str, Votes] | None) -> set[str]:
+    """Return the labels of a judge's votes that have no status of their own."""
+    labelled = [vote for vote in _cast_by(judge, votes or {}) if isinstance(vote, Mapping) and "status" not in vote]
+    return {str(vote["label"]) for vote in labelled if vote.get("label") is not None}
+
+
 def _check_recorded(judge: str, votes: Mapping[str, Votes], meanings: _Meanings) -> None:
     """Refuse a judge without votes, and votes whose label has no meaning although other labels have one."""
-    cast = [vote for votes_of_item in votes.values() if (vote := _vote_of(judge, votes_of_item)) is not None]
-    if not cast:
+    if not _cast_by(judge, votes):
         known = sorted({name for cast in votes.values() for name in cast})
         raise ConfigurationError(
             f"no vote of {plain_repr(judge)} is recorded; there are votes of {', '.join(known) or 'no judge'}"
         )
-    labelled = [vote for vote in cast if isinstance(vote, Mapping) and "status" not in vote]
-    used = {str(vote["label"]) for vote in labelled if vote.get("label") is not None}
-    without = sorted(label for label in used if not meanings.has(label)) if meanings.decides else []
+    without = sorted(label for label in _labels_of(judge, votes) if not meanings.has(label)) if meanings.decides else []
     if without:
         raise ConfigurationError(
             f"labels= has no meaning for {', '.join(map(repr, without[:_MOST_NAMED]))}, which {judge!r} voted; add "

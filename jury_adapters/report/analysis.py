@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.stopped_runs import with_stop
@@ -96,7 +97,7 @@ class CollectedVotes:
                     self._problem = str(error)
             yield entry
 
-    def analysed(self, pass_labels: Collection[str] = (), decision: GateDecision | None = None) -> Analysis:
+    def analysed(self, against: LabelComparison, decision: GateDecision | None = None) -> Analysis:
         """Analyse the votes.
 
         The votes are read as the jury counted them. If the gold labels use other words, the votes are read as labels.
@@ -104,21 +105,23 @@ class CollectedVotes:
         ``jury report --agreement``.
 
         Args:
-            pass_labels: the human labels that mean PASS.
+            against: the comparison with human labels, for those that mean PASS and for how labelled cases were chosen.
             decision: that of a gate which may have ended the run early.
         """
         attempts: tuple[tuple[bool, On | None], ...] = ((True, None), (True, "label"), (False, None))
         problem = self._problem
         for labelled, on in attempts if not problem else ():
             try:
+                from jury_adapters.calibration.report import with_selection_of_labels
                 from jury_adapters.calibration.votes import assemble
                 from jury_adapters.statistics import full_report
 
-                passing = tuple(pass_labels) if labelled else ()
+                passing = against.pass_labels if labelled else ()
                 cast = self._items.votes(on, labelled=labelled, pass_labels=passing)
                 votes = assemble(cast.items, pass_label=cast.pass_labels, failed_runs=cast.failed_runs)
                 del cast  # they take more memory than the votes, and are not needed for the report
-                report = with_stop(full_report(votes), decision)
+                votes = replace(votes, contradicting=against.contradicting)
+                report = with_selection_of_labels(with_stop(full_report(votes), decision), against.selected)
             except ConfigurationError as error:
                 problem = problem or str(error)
             else:

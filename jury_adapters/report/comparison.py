@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from jury_adapters.calibration.estimates import Estimate
+from jury_adapters.core.clustered_shares import Likeness
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import clip, counted, percent, visible
 from jury_adapters.core.judge import CaseLike
@@ -134,6 +135,12 @@ class Comparison:
             shown = self.corrected
         elif self.corrected is not None:
             sentences.append(f"The labels do not correct the difference: {self.corrected.reason}.")
+        icc, size = (self.found.details.get(name) for name in ("icc", "group_size"))
+        if isinstance(icc, float) and isinstance(size, float):
+            sentences.append(
+                f"The differences of two cases of a group correlate by {icc:.2g}; to plan another comparison over the "
+                f"same cases: jury sample-size {Likeness(size, icc).options}."
+            )
         if self.unmatched_labels:
             one = self.unmatched_labels == 1
             belong = "belongs" if one else "belong"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
-from jury_adapters.core.clustered_shares import clustered_wilson
+from jury_adapters.core.clustered_shares import GroupSum, Likeness, clustered_wilson, likeness
 from jury_adapters.core.formatting import clip, counted, to_word, two_decimals
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status, abstain
@@ -56,6 +56,11 @@ class GroupedOutcomes:
     def interval(self, outcome: str) -> tuple[float, float]:
         """Return the 95 % interval of the share of one outcome."""
         return clustered_wilson((counts[outcome], counts.total()) for counts in self._counts.values())
+
+    def likeness(self, outcome: str) -> Likeness | None:
+        """Return how far the cases of a group are alike in having one outcome; None if nothing shows it."""
+        hits = [(counts[outcome], counts.total()) for counts in self._counts.values()]
+        return likeness([GroupSum(cases, times, times) for times, cases in hits])
 
     def __len__(self) -> int:
         return len(self._counts)

@@ -17,6 +17,7 @@ from jury_adapters.statistics.differences import (
     counts_by_group,
     interval_and_test,
     p_value_in_words,
+    why_no_difference,
 )
 
 _SHOWN = {"a": "it agrees less often", "b": "it agrees more often", None: "no difference is shown"}
@@ -64,11 +65,13 @@ class AgreementDifference:
         both, only_one, only_other = self.counts[:3]
         low, high = self.interval
         test = "exact McNemar test" if self.groups is None else f"sign-flip test of {counted(self.groups, 'group')}"
+        why = why_no_difference(self.interval, self.p_value, "exact" if self.groups is None else "sign-flip")
         return (
             f"{visible(self.other)} agrees with human labels on {both + only_other:,} of the "
             f"{counted(self.counts.decided, 'labelled case')} that both decide, {visible(self.one)} on "
             f"{both + only_one:,}: {_SHOWN[better(self.interval, self.p_value)]} ({100 * self.value:+.1f} points, 95 % "
             f"interval {100 * low:+.1f} to {100 * high:+.1f}; {test}, {p_value_in_words(self.p_value)})."
+            f"{f' {why}.' if why else ''}"
         )
 
 

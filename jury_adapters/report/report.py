@@ -399,9 +399,9 @@ class Report:
             )  # fmt: skip
 
     def _analysed(self, votes: CollectedVotes) -> Analysis:
+        found = votes.analysed(self.label_comparison, self.decision) if self.figures.jurors else Analysis(None)
         if len(self.figures.jurors) > 1:
-            return votes.analysed(self.pass_labels, self.decision)
-        found = votes.analysed(self.pass_labels, self.decision) if self.figures.jurors else Analysis(None)
+            return found
         return replace(found, note="There are fewer than two jurors, so there is no agreement to measure.")
 
     def _checked(self) -> Self:

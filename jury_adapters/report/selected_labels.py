@@ -28,10 +28,10 @@ def why_selected(
         labels: the human labels of the pairs.
         one_answer: for each pair, whether both answers are the same.
         verdicts: the verdicts of the pairs, those of the first run and those of the second.
-        groups: the group of each pair; empty for independent ones. Whole groups may be labelled, so the pairs of a
-            group are compared with each other only.
+        groups: the group of each pair; empty for independent ones. Labels may be those of random pairs, or of random
+            groups.
     """
-    from jury_adapters.calibration.random_samples import NOT_RANDOM, association_p_value
+    from jury_adapters.calibration.random_samples import NOT_RANDOM, random_sample_p_value
 
     labelled, shares = labels.complete, _Shares.of(labels.complete, one_answer)
     if not shares.n:
@@ -51,7 +51,7 @@ def why_selected(
         "the verdict of a is PASS": [verdict is True for verdict in verdicts[0]],
         "the verdict of b is PASS": [verdict is True for verdict in verdicts[1]],
     }
-    p_values = {fact: association_p_value(labelled, holds, groups) for fact, holds in facts.items()}
+    p_values = {fact: random_sample_p_value(labelled, holds, groups) for fact, holds in facts.items()}
     clearest = _SAME if p_values[_SAME] < NOT_RANDOM else min(facts, key=lambda fact: p_values[fact])
     if p_values[clearest] < NOT_RANDOM:
         by_one = sum(map(all, zip(labelled, labels.shared, strict=True))) if clearest is _SAME and once else 0

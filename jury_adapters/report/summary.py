@@ -8,6 +8,7 @@ from collections.abc import Collection, Hashable, Sequence
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
+from jury_adapters.core.clustered_shares import Likeness
 from jury_adapters.core.formatting import clip, counted, percent
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.human_labels import GOLD
@@ -265,6 +266,11 @@ class Summary:
         return max((juror.empty_answers for juror in self.jurors.values()), default=0)
 
     @property
+    def likeness(self) -> Likeness | None:
+        """How far decided cases of one group are alike in passing; None without groups, or if nothing shows it."""
+        return self._outcomes.likeness(Status.PASS) if self.group else None
+
+    @property
     def interval_words(self) -> str:
         """Words before the bounds of an interval: ``95 % interval``, with the number of groups."""
         return "95 % interval" if self.groups is None else f"95 % interval, {counted(self.groups, 'group')}:"
@@ -312,6 +318,8 @@ class Summary:
             ),
             "group": self.group or None,
             "groups": self.groups,
+            "group_size": None if self.likeness is None else self.likeness.size,
+            "icc": None if self.likeness is None else self.likeness.correlation,
             "errors_by_message": dict(self.errors),
             "over_budget": self.over_budget,
             "decided_over_budget": self.decided_over_budget,

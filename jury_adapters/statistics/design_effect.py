@@ -21,8 +21,13 @@ class Clusters:
     assumed: str
 
     @classmethod
-    def of(cls, group_size: float, icc: float) -> Clusters:
+    def of(cls, group_size: float, icc: float, *, whose: str = "whose cases") -> Clusters:
         """Compute Kish's design effect.
+
+        Args:
+            group_size: mean number of cases of a group, from 1.
+            icc: correlation of two cases of a group, in 0..1.
+            whose: what correlates, for the sentence.
 
         Raises:
             ConfigurationError: a group of less than one case, or a correlation outside 0..1.
@@ -30,7 +35,7 @@ class Clusters:
         if not 1 <= group_size < inf:
             raise ConfigurationError(f"a group has one case or more, not {group_size:g}")
         check_share(icc, "the correlation within groups (icc)")
-        alike = f" of groups of {group_size:g} whose cases correlate by {icc:g}"
+        alike = f" of groups of {group_size:g} {whose} correlate by {icc:g}"
         return cls(1 + (group_size - 1) * icc, alike if group_size > 1 else ", independent of each other")
 
     def cases(self, independent: int) -> int:

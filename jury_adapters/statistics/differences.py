@@ -10,9 +10,11 @@ from typing import NamedTuple, Self
 
 from jury_adapters.calibration.estimates import FEW_ITEMS, Estimate, Interval, few, undefined
 from jury_adapters.core.clustered_shares import (
+    GroupSum,
     PairCounts,
     clustered_paired_interval,
     clustered_unpaired_interval,
+    likeness,
     sign_flip_test,
 )
 from jury_adapters.core.formatting import counted, percent
@@ -99,8 +101,9 @@ def paired_difference(
 
     Returns:
         The difference. Details: ``both``, ``a_only``, ``b_only``, ``neither``, ``coverage_a``, ``coverage_b`` (share of
-        the cases that are decided, in 0..1), ``p_value``, ``better`` (``"a"``, ``"b"`` or None), and ``groups`` (their
-        number, or None).
+        the cases that are decided, in 0..1), ``p_value``, ``better`` (``"a"``, ``"b"`` or None), ``groups`` (their
+        number, or None), and ``group_size`` and ``icc``: how far the differences of two cases of a group are alike (see
+        :class:`~jury_adapters.core.clustered_shares.Likeness`), or None.
     """
     n = counts.decided
     if not n:
@@ -108,6 +111,7 @@ def paired_difference(
     value = (counts.b_only - counts.a_only) / n
     interval, p = interval_and_test(counts, by_group)
     groups = len(by_group) or None
+    alike = likeness([GroupSum(sum(one), one[2] - one[1], one[1] + one[2]) for one in by_group])
     details: dict[str, JsonValue] = {
         "both": counts.both,
         "a_only": counts.a_only,
@@ -118,6 +122,8 @@ def paired_difference(
         "p_value": p,
         "better": better(interval, p),
         "groups": groups,
+        "group_size": None if alike is None else alike.size,
+        "icc": None if alike is None else alike.correlation,
     }
     sentence = difference_sentence(value, interval, n, p=p, groups=groups, same_answers=same_answers)
     warnings = (*_unlike_coverage(counts), *few(n, groups))
@@ -238,6 +244,22 @@ def better(interval: Interval, p: float | None = None) -> str | None:
     return "a" if exceeds(0, interval[1]) else None
 
 
+def why_no_difference(interval: Interval, p: float | None, test: str) -> str:
+    """Return why no difference is shown where interval and test disagree, which must both show it; empty elsewhere.
+
+    Args:
+        interval: the 95 % interval of the difference.
+        p: the p value of the test, or None without one.
+        test: the name of the test, such as ``exact``.
+    """
+    excludes = exceeds(interval[0], 0) or exceeds(0, interval[1])
+    if p is None or excludes == (p < _SIGNIFICANT):
+        return ""
+    if excludes:
+        return f"The interval excludes 0, but the {test} test does not rule out chance"
+    return f"The {test} test alone would rule out chance, but the interval includes 0, and it takes both"
+
+
 def difference_sentence(
     value: float,
     interval: Interval,
@@ -272,11 +294,7 @@ these verdicts.'
     if (winner := better(interval, p)) is not None:
         by = "" if labelled is not None or same_answers else ", judging by these verdicts"
         return f"{head}: {winner} is {'the more lenient jury' if same_answers else 'better'}{by}."
-    few = better(interval) is not None
-    kind = "exact" if groups is None else "sign-flip"
-    reason = (
-        f"The interval excludes 0, but the {kind} test does not rule out chance" if few else "The interval includes 0"
-    )
+    reason = why_no_difference(interval, p, "exact" if groups is None else "sign-flip") or "The interval includes 0"
     these = f"these {n:,} cases do" if n != 1 else "this case does"
     what = "which jury passes more" if same_answers else "which is better"
     if p is not None and groups is not None and groups < _FEWEST_GROUPS:
@@ -354,7 +372,7 @@ def _enough(value: float, interval: Interval, n: int, groups: int | None, labell
     if needed is None or needed <= n:  # as many, where only the exact test is not sure
         return ""
     if needed > _MOST_CASES:
-        return f"; a difference of this size would take more than {_MOST_CASES:,}"
+        return f"; a difference of this size would take more than {_MOST_CASES:,} cases"
     parts = [] if groups is None else [f"from {_two_digits(needed * groups / n):,} groups like these"]
     parts += [] if labelled is None else [f"{_two_digits(needed * labelled / n):,} of them labelled"]
     which = f", {', '.join(parts)}," if parts else ""

@@ -82,8 +82,8 @@ def labels_for_interval(
         tpr: share that the jury is expected to pass of the cases with a human PASS, in 0..1.
         tnr: share that the jury is expected to fail of the cases with a human FAIL, in 0..1.
         group_size: mean number of cases that belong together, from 1.
-        icc: correlation of the cases in a group, in 0..1. The number is multiplied by the design effect ``1 +
-            (group_size - 1) icc``.
+        icc: correlation of PASS and FAIL in a group, in 0..1. The number is multiplied by the design effect ``1 +
+            (group_size - 1) icc``. ``jury report --group`` prints it.
 
     Returns:
         The number of labels. Details: ``labels_alone`` (the number without the jury's verdicts), ``design_effect``.
@@ -256,8 +256,11 @@ def cases_for_difference(
         power: probability with which the difference is to be found, in 0..1.
         level: probability of finding a difference where there is none, in 0..1.
         group_size: mean number of cases that belong together, from 1.
-        icc: correlation of the cases in a group, in 0..1. The number is multiplied by the design effect ``1 +
-            (group_size - 1) icc``.
+        icc: correlation within a group, in 0..1. The number is multiplied by the design effect ``1 + (group_size - 1)
+            icc``. Unpaired, it is that of PASS and FAIL. Paired, it is that of the *differences* between the two
+            verdicts on a case (1, 0 or -1): that a whole group is easy or hard for both systems cancels. It is usually
+            near 0 then, and far below that of PASS and FAIL. :func:`~jury_adapters.statistics.compare` gives it
+            (``icc`` in ``details``).
 
     Returns:
         The number of cases; unpaired, for each system. Details: ``discordant`` (None where unpaired), ``power``,
@@ -280,7 +283,7 @@ def cases_for_difference(
     if power <= level:
         raise ConfigurationError(f"the power lies above the level, {level:g}, not at {power:g}")
     check_share(rate, "the expected pass rate")
-    cluster = Clusters.of(group_size, icc)
+    cluster = Clusters.of(group_size, icc, whose="whose differences" if paired else "whose cases")
     other = rate + difference
     if exceeds(other, 1):
         raise ConfigurationError(

@@ -1,7 +1,6 @@
-"""Biases of judges: to a place, to their own answers, to length."""
+"""Biases of judges: to a place, and to length."""
 
 from functools import cache
-from itertools import product
 from math import comb
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import ConfigurationError
-from jury_adapters.calibration import Votes, position_consistency, self_preference, verbosity
+from jury_adapters.calibration import Votes, position_consistency, verbosity
 from jury_adapters.calibration.bias import binomial_p_value, mid_ranks
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.types import MISSING
@@ -100,83 +99,6 @@ def test_the_binomial_test_is_exact(n, data):
     assert binomial_p_value(hits, n) == pytest.approx(sum(p for p in likely if p <= likely[hits]) / 2**n)
 
 
-def judged(generators, votes, gold=None, **more):
-    rows = [
-        {"item_id": str(n), "gold": None if gold is None else gold[n], "meta": {"generator": generator},
-         "votes": {juror: {"label": label, "model": juror} for juror, label in cast.items()}, **more}
-        for n, (generator, cast) in enumerate(zip(generators, votes, strict=True))
-    ]  # fmt: skip
-    return Votes.from_recorded(rows)
-
-
-@pytest.mark.slow
-def test_a_vain_judge_is_found_and_its_size_is_right():
-    chance = np.random.default_rng(5)
-    generators = [("gpt-4o", "claude-3")[n % 2] for n in range(3000)]
-    gold = ["PASS" if draw < 0.5 else "FAIL" for draw in chance.random(3000)]
-    votes = []
-    for generator, truth in zip(generators, gold, strict=True):
-        cast = {name: truth if chance.random() < 0.8 else "FAIL" for name in ("gpt-4o", "claude-3", "gemini-1.5")}
-        if generator == "gpt-4o" and truth == "FAIL" and chance.random() < 0.3:
-            cast["gpt-4o"] = "PASS"
-        votes.append(cast)
-    found = {(f.subject, f.details["gold"]): f for f in self_preference(judged(generators, votes, gold))}
-    assert set(found) == set(product(("claude-3", "gpt-4o"), ("PASS", "FAIL")))
-    vain = found["gpt-4o", "FAIL"]
-    assert vain.interval[0] < 0.3 < vain.interval[1]
-    assert "kinder to its own answers than to those of other models" in vain.sentence
-    assert "more than chance explains" in vain.sentence
-    for modest in (found["gpt-4o", "PASS"], found["claude-3", "PASS"], found["claude-3", "FAIL"]):
-        low, high = modest.interval or (modest.value, modest.value)  # of jurors that all say the same, draws are equal
-        assert low < 0.02
-        assert high > -0.02
-
-
-def test_self_preference_by_hand_and_by_family():
-    # own: gpt PASS, other FAIL -> 1; not own: gpt FAIL, other FAIL -> 0
-    votes = judged(
-        ["gpt-4o-2024", "llama-3"] * 20, [{"gpt-4o": "PASS", "b": "FAIL"}, {"gpt-4o": "FAIL", "b": "FAIL"}] * 20
-    )
-    (by_family,) = self_preference(votes, match="family")
-    assert (by_family.value, by_family.details["own"], by_family.details["other"]) == (1.0, 20, 20)
-    assert "without human labels" in by_family.warnings[0]
-    assert by_family.name == "vendor preference"
-    assert "kinder to answers of its vendor (openai) than to those of other vendors" in by_family.sentence
-    (nobody,) = self_preference(votes)
-    assert nobody.value is None
-    assert "no juror judged an answer of its own model" in nobody.reason
-    with pytest.raises(ConfigurationError, match="pass_label"):
-        self_preference(judged(["x"], [{"x": "good"}]))
-
-
-@pytest.mark.parametrize("generator", ["gpt-4o", "openai:gpt-4o", "openrouter:openai/gpt-4o", "OpenAI/GPT-4o"])
-@pytest.mark.parametrize("juror", ["gpt-4o", "azure:gpt-4o", "openai/gpt-4o"])
-def test_a_vendor_before_the_name_makes_no_other_model(generator, juror):
-    votes = judged([generator, "llama-3"] * 20, [{juror: "PASS", "b": "FAIL"}, {juror: "FAIL", "b": "FAIL"}] * 20)
-    (found,) = self_preference(votes)
-    assert (found.subject, found.value, found.details["own"]) == (juror, 1.0, 20)
-    (vendors,) = self_preference(votes, match="family")
-    assert vendors.value is None  # the only answers of the vendor are those of the juror's own model
-
-
-def test_own_model_and_own_vendor_are_told_apart():
-    """The juror is kind to its own answers, and as strict as others to those of another model of its vendor."""
-    kind, strict = {"gpt-4o": "PASS", "b": "FAIL"}, {"gpt-4o": "FAIL", "b": "FAIL"}
-    votes = judged(["gpt-4o", "gpt-4.1-mini", "llama-3"] * 20, [kind, strict, strict] * 20)
-    (own,), (vendor,) = self_preference(votes), self_preference(votes, match="family")
-    assert (own.value, own.details["own"], own.details["other"]) == (1.0, 20, 40)
-    assert (vendor.value, vendor.details["own"], vendor.details["other"]) == (0.0, 20, 20)
-
-
-@pytest.mark.slow
-def test_the_recorded_judges_are_compared_within_each_gold_label():
-    votes = Votes.from_recorded(DATA / "codefeedback.jsonl.gz", group="meta.program", pass_label="valid")
-    found = self_preference(votes)
-    assert len(found) == 12  # six of the fourteen judges wrote feedback, two gold labels
-    assert all(-1 <= estimate.interval[0] <= estimate.value <= estimate.interval[1] <= 1 for estimate in found)
-    assert self_preference(votes) == found  # a seed makes it repeatable
-
-
 def with_lengths(scores, lengths, gold=None):
     return Votes.from_recorded([
         {"item_id": str(n), "answer": "x" * length, "gold": None if gold is None else gold[n],
@@ -224,3 +146,56 @@ def test_without_draws_there_is_no_interval():
     assert found.interval is None
     with pytest.raises(ConfigurationError, match="draws"):
         Resampling(-1)
+
+
+def of_tickets(seed, n=400, *, labelled=1.0, lengthy=0.0):
+    """Return votes on answers of which the wrong ones are twice as long: one juror follows the truth, one likes length.
+
+    The second passes this share of the wrong answers that are longer than most of these.
+    """
+    chance, rows = np.random.default_rng(seed), []
+    for at in range(n):
+        right = chance.random() < 0.6
+        length = int(chance.integers(50, 150) * (1 if right else 2))
+        follows, likes = (right if chance.random() < 0.9 else not right for _ in range(2))
+        likes |= not right and length > 200 and chance.random() < lengthy
+        votes = {"plain": {"label": "PASS" if follows else "FAIL"}, "likes": {"label": "PASS" if likes else "FAIL"}}
+        gold = ("PASS" if right else "FAIL") if at < labelled * n else None
+        rows.append({"item_id": str(at), "answer": "x" * length, "gold": gold, "votes": votes})
+    return Votes.from_recorded(rows, pass_label="PASS")
+
+
+def test_jurors_that_follow_the_truth_do_not_prefer_its_length():
+    accused, found = 0, 0
+    for seed in range(40):
+        likes, plain = verbosity(of_tickets(seed, lengthy=0.5), resampling=Resampling(200))
+        assert plain.details["within_labels"]
+        assert plain.details["gold_correlation"] < -0.5
+        assert "answers among those with the same human label, correlation" in plain.sentence
+        accused += "more than chance explains" in plain.sentence
+        found += likes.value > 0 and "more than chance explains" in likes.sentence
+    assert accused <= 5  # 2 are expected
+    assert found >= 36
+    (_, without) = verbosity(of_tickets(1, labelled=0.0))
+    assert without.value < -0.4
+    assert "there are no labels to compare with" in without.warnings[0]
+
+
+def test_too_few_labels_leave_the_correlation_of_all_answers_with_a_warning():
+    (_, few) = verbosity(of_tickets(2, labelled=29 / 400))
+    assert (few.n, few.details["within_labels"]) == (400, False)
+    assert "fewer than 30 have a label, too few to compare those with the same one" in few.warnings[0]
+    (_, enough) = verbosity(of_tickets(2, labelled=30 / 400))
+    assert (enough.n, enough.details["within_labels"], enough.warnings) == (30, True, ())
+
+
+def test_a_label_on_which_votes_do_not_vary_does_not_dilute_the_correlation():
+    """All right answers pass; of the wrong ones, the longer half."""
+    rows = [
+        {"item_id": str(at), "answer": "x" * (at + 1), "gold": "PASS" if at % 2 else "FAIL",
+         "votes": {"j": {"label": "PASS" if at % 2 or at > 50 else "FAIL"}}}
+        for at in range(100)
+    ]  # fmt: skip
+    (found,) = verbosity(Votes.from_recorded(rows, pass_label="PASS"))
+    (wrong,) = verbosity(Votes.from_recorded([{**row, "gold": None} for row in rows[::2]], pass_label="PASS"))
+    assert found.value == pytest.approx(wrong.value)

@@ -39,7 +39,7 @@ SENTENCES = {
     "calibration.agreement.label_shares": "label share",
     "calibration.agreement._chance_corrected": "gwet AC|fleiss kappa",
     "calibration.bias._consistency": "position consistency",
-    "calibration.bias._preference": "self-preference|vendor preference",
+    "calibration.preferences._preference": "self-preference|vendor preference",
     "calibration.bias._with_length": "verbosity bias",
     "calibration.estimates.undefined": ".*",
     "calibration.independence.effective_votes": "effective number of votes",
@@ -153,7 +153,7 @@ def estimates() -> dict[str, list[Estimate]]:
     for seed in range(BATCHES):
         for estimate in of_batch(np.random.default_rng(seed), seed):
             made[estimate.name].append(estimate)
-    for votes in (TENTATIVE, INDEPENDENT):
+    for votes in (TENTATIVE, INDEPENDENT, OF_ANY_LENGTH):
         for estimate in agreement_report(votes).estimates:
             made[estimate.name].append(estimate)
     return made
@@ -163,6 +163,13 @@ TENTATIVE = Votes.from_rows([["PASS", "PASS"]] * 260 + [["FAIL", "FAIL"]] * 260 
 """Votes whose alpha, with its interval, is above 2/3 and below 0.8."""
 INDEPENDENT = Votes.from_rows([[n % 4 > 0, n // 4 % 4 > 0] for n in range(160)], gold=[True] * 160)
 """Votes whose errors have the correlation 0."""
+OF_ANY_LENGTH = Votes.from_recorded(
+    [
+        {"item_id": str(n), "answer": "x" * (1 + n // 2 % 5), "votes": {"a": {"label": ("PASS", "FAIL")[n % 2]}}}
+        for n in range(40)
+    ]
+)
+"""Votes that do not depend on the length of the answer."""
 
 
 def of_batch(random: np.random.Generator, seed: int):

@@ -243,3 +243,16 @@ def test_without_numpy_the_message_names_the_extra():
         "except ConfigurationError as error: print(error)"
     )
     assert fresh(code)[0] == needs_extra("Votes", "NumPy", "stats")
+
+
+def test_a_status_is_a_vote_where_there_is_no_label():
+    said = [("PASS", "PASS"), ("FAIL", "PASS"), ("ABSTAIN", "FAIL"), ("PASS", "ERROR")]
+    rows = [
+        {"item_id": str(at), "votes": {"u": {"status": one, "confidence": 0.8}, "w": {"status": other}}}
+        for at, (one, other) in enumerate(said)
+    ]
+    votes = Votes.from_recorded(rows)
+    assert (votes.labels, votes.pass_label) == (("FAIL", "PASS"), "PASS")
+    assert votes.codes.tolist() == [[1, 1], [0, 1], [-1, 0], [1, -1]]
+    labelled = [{**row, "votes": {"u": {"label": "good", "status": "PASS"}}} for row in rows]
+    assert Votes.from_recorded(labelled).labels == ("good",)

@@ -105,3 +105,16 @@ def test_options_of_the_report_alone_are_refused_with_it(option):
 def test_quiet_leaves_what_json_asks_for():
     assert run("report", VOTES, "--agreement", "--draws", 100, "--quiet").stdout == ""
     assert json.loads(run("report", VOTES, "--agreement", "--draws", 100, "--quiet", "--json").stdout)["items"] == 200
+
+
+def test_votes_with_a_status_alone_are_measured_as_replay_counts_them(tmp_path):
+    said = [("PASS", "PASS"), ("FAIL", "PASS"), ("FAIL", "FAIL")] * 10
+    rows = [
+        {"item_id": str(at), "gold": one, "votes": {"u": {"status": one, "confidence": 0.8}, "w": {"status": other}}}
+        for at, (one, other) in enumerate(said)
+    ]
+    votes = tmp_path / "votes.jsonl"
+    votes.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    report = measured(str(votes))
+    assert (report["votes"], report["missing"]) == (60, 0.0)
+    assert round(found(report, "raw agreement")["value"], 3) == 0.667

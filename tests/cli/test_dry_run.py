@@ -172,3 +172,21 @@ def test_a_dry_run_reads_a_store_and_leaves_it_as_it_is(folder, server):
     before = (folder / "runs.db").read_bytes()
     assert run(folder, *kept).exit_code == 0
     assert (folder / "runs.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "hint"),
+    [
+        (("okay", "poor"), (), "human labels are okay 2, poor 1. Unless the jury gives the same labels, name"),
+        (("okay", "poor"), ("--pass-label", "okay"), ""),
+        (("yes", "no"), (), ""),
+        ((None, None), (), ""),
+    ],
+)
+def test_a_dry_run_says_that_labels_have_no_meaning_yet(folder, labels, options, hint):
+    rows = [{"answer": f"a{at}", **({"gold": labels[at % 2]} if labels[0] else {})} for at in range(3)]
+    (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = run(folder, *options)
+    assert result.exit_code == 0, result.output
+    assert ("Unless the jury gives" in result.stderr) == bool(hint)
+    assert hint in " ".join(result.stderr.split())

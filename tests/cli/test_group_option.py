@@ -89,6 +89,27 @@ def test_a_comparison_and_the_agreement_know_the_groups(folder):
     )
 
 
+def test_reports_print_the_correlation_with_which_to_plan(folder):
+    """Cases of a document pass or fail together, and the differences of two systems are alike in one document only."""
+    better = [{**row, "answer": "yes"} if row["Document"] == "d7" else row for row in ROWS]
+    written(folder / "better.jsonl", better)
+    for name in ("cases", "better"):
+        assert judge("--out", f"{name}.results.jsonl", "-q", cases=f"{name}.jsonl").exit_code == 0
+    grouped = ("--group", "Document")
+    shown = " ".join(run("report", "cases.results.jsonl", *grouped).stdout.split())
+    assert "cases of a group correlate by 1; to plan: jury sample-size --group-size 5 --icc 1" in shown
+    told = json.loads(run("report", "cases.results.jsonl", *grouped, "--json").stdout)
+    assert (told["group_size"], told["icc"]) == (5.0, 1.0)
+    plan = "to plan another comparison over the same cases: jury sample-size --group-size 5 --icc 1."
+    assert plan in run("compare", "cases.results.jsonl", "better.results.jsonl", *grouped).stdout
+    found = json.loads(run("compare", "cases.results.jsonl", "better.results.jsonl", *grouped, "--json").stdout)[
+        "found"
+    ]
+    assert (found["details"]["group_size"], found["details"]["icc"]) == (5.0, 1.0)
+    without = run("compare", "cases.results.jsonl", "better.results.jsonl", "--group", "id").stdout
+    assert "correlate by" not in without
+
+
 @pytest.mark.slow
 def test_later_commands_keep_the_group_of_the_run(folder):
     low, _ = clustered_wilson(GROUPS)

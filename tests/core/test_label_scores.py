@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, cohen_kappa_score, confusion_matrix
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from jury_adapters.core.label_scores import LabelScore, Rate, headings, mean_interval, table_lines
+from jury_adapters.core.label_scores import LabelScore, Rate, headings, mean_interval, table_lines, warn_of_constants
 from jury_adapters.core.statistics import Score, wilson
 
 SIDES = ("PASS", "FAIL")
@@ -107,3 +107,14 @@ def test_columns_of_the_table_are_aligned_and_names_cannot_break_it():
     ends = [line.index("50.0 %") for line in lines if "50.0 %" in line]
     assert all(one == other for one, other in pairwise(ends))
     assert table_lines([]) == []
+
+
+@pytest.mark.parametrize(
+    ("worse", "who"), [(1, "1 of these 4 is no more often right"), (2, "2 of these 4 are no more")]
+)
+def test_jurors_that_are_no_better_than_a_constant_are_counted_in_plain_words(worse, who):
+    truth = ["PASS"] * 7 + ["FAIL"] * 3
+    good, bad = [(one, one) for one in truth], [(one, "FAIL") for one in truth]
+    rows = [scored(bad if at < worse else good, kind="juror", name=f"j{at}") for at in range(4)]
+    constant = scored([(one, "PASS") for one in truth], kind="constant", name="always PASS")
+    assert who in next(warn_of_constants([*rows, constant]))

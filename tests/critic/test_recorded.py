@@ -253,3 +253,31 @@ def test_critics_of_two_servers_in_one_store_keep_their_names_apart(two_servers,
     (entry,) = recorded_of(store)
     assert sorted(entry.judgment.by_name) == sorted(votes)
     assert entry.judgment.passed
+
+
+@pytest.mark.parametrize("words", [("PASS", "FAIL"), ("pass", "Fail")])
+@pytest.mark.parametrize("own", [True, False])
+def test_the_words_pass_and_fail_mean_what_they_say(words, own):
+    cast = {str(at): {"u": word} for at, word in enumerate(words)}
+    judges = [RecordedCritic("u") for _ in words] if own else [RecordedCritic("u", cast)] * 2
+    cases = [{"votes": votes} if own else {"item_id": item} for item, votes in cast.items()]
+    found = [judge.judge(metadata=case) for judge, case in zip(judges, cases, strict=True)]
+    assert [one.status for one in found] == [Status.PASS, Status.FAIL]
+    assert [one.label for one in found] == [*words]
+
+
+def test_a_split_of_pass_and_fail_is_decided_by_a_unanimous_jury(tmp_path):
+    rows = [{"item_id": str(at), "votes": {"u": "PASS", "w": said}} for at, said in enumerate(("PASS", "FAIL"))]
+    path = tmp_path / "votes.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    jury = recorded_jury(path, voting="unanimous")
+    plain = recorded_jury(path, labels={"PASS": "pass", "FAIL": "fail"}, voting="unanimous")
+    found = [[one.judge(metadata={"item_id": item}).status for item in "01"] for one in (jury, plain)]
+    assert found[0] == found[1]
+    assert Status.PASS in found[0]
+
+
+def test_pass_beside_other_words_is_a_label_like_these():
+    votes = {"1": {"u": "pass"}, "2": {"u": "merit"}, "3": {"u": "fail"}}
+    assert RecordedCritic("u", votes).judge(metadata={"item_id": "1"}).status is None
+    assert RecordedCritic("u", votes, labels={"merit": "abstain"}).judge(metadata={"item_id": "1"}).status is None

@@ -82,7 +82,7 @@ def test_nor_does_that_of_independent_samples(passed_a, failed_a, passed_b, fail
         (0.0, (-0.1, 0.1), "b passes as many cases as a (b minus a, 95 % interval -10.0 to 10.0). The interval "
          "includes 0: these 200 cases do not tell which is better."),
         (-1e-17, (-0.1, 0.1), "b passes as many cases as a"),
-        (1e-5, (-0.1, 0.1), "a difference of this size would take more than 1,000,000"),
+        (1e-5, (-0.1, 0.1), "a difference of this size would take more than 1,000,000 cases"),
     ],
 )  # fmt: skip
 def test_the_edges(value, interval, told):
@@ -158,3 +158,32 @@ def test_more_cases_in_groups_are_more_groups():
     sentence = compare(a, b, groups=groups).sentence
     cases, more = map(int, re.search(r"about (\d+) from (\d+) groups", sentence.replace(",", "")).groups())
     assert cases / 200 == pytest.approx(more / 40, rel=0.11)  # both are rounded up to two digits
+
+
+@pytest.mark.parametrize(
+    ("interval", "p", "groups", "reason"),
+    [
+        (
+            (-0.124, 0.009),
+            0.034,
+            None,
+            "The exact test alone would rule out chance, but the interval includes 0, and it",
+        ),
+        (
+            (-0.124, 0.009),
+            0.034,
+            40,
+            "The sign-flip test alone would rule out chance, but the interval includes 0, and",
+        ),
+        (
+            (-0.124, -0.009),
+            0.061,
+            40,
+            "The interval excludes 0, but the sign-flip test does not rule out chance: these",
+        ),
+        ((-0.124, 0.009), 0.2, 40, "The interval includes 0: these"),
+        ((-0.124, 0.009), None, None, "The interval includes 0: these"),
+    ],
+)
+def test_where_interval_and_test_disagree_the_sentence_says_that_it_takes_both(interval, p, groups, reason):
+    assert f". {reason}" in difference_sentence(-0.055, interval, 400, p=p, groups=groups)

@@ -14,8 +14,15 @@ from support.examples import examples
 
 from jury_adapters.calibration.power import MOST, binomial_weights, power_of_guarantee, power_of_mcnemar
 from jury_adapters.calibration.thresholds import Trials, choose_thresholds
+from jury_adapters.core.clustered_shares import GroupSum, likeness
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.statistics import SampleSize, cases_for_difference, labels_for_guarantee, labels_for_interval
+from jury_adapters.statistics import (
+    SampleSize,
+    cases_for_difference,
+    compare,
+    labels_for_guarantee,
+    labels_for_interval,
+)
 from jury_adapters.statistics.half_width import JudgedCases, wilson_half_width
 
 SHARES = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)  # scipy overflows below 1e-300
@@ -222,6 +229,42 @@ def test_groups_multiply_the_number_by_their_design_effect(n_of) -> None:
     assert grouped.n == pytest.approx(2.2 * alone, rel=0.05)  # judged cases are worth less, too
     assert grouped.gives[grouped.n] == pytest.approx(n_of().gives[alone], rel=0.01)
     assert "groups of 5" in " ".join(grouped.assumed)
+
+
+def test_the_correlation_of_a_paired_question_is_that_of_differences() -> None:
+    paired, unpaired = (cases_for_difference(0.1, 0.6, paired=one, group_size=5, icc=0.3) for one in (True, False))
+    assert "the cases are a random sample of groups of 5 whose differences correlate by 0.3" in paired.assumed
+    assert "the cases are a random sample of groups of 5 whose cases correlate by 0.3" in unpaired.assumed
+
+
+@pytest.mark.slow
+def test_the_printed_correlation_of_differences_plans_the_next_comparison() -> None:
+    """Users are alike in how hard their questions are, for both systems, and not in the difference between these."""
+
+    def judged(users: int, seed: int) -> tuple[list[int], list[int], list[int]]:
+        draw = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(users), 4)
+        hard = draw.normal(0, 1.5, users)[groups]
+        rates = (1 / (1 + np.exp(-(shift + hard))) for shift in (0.6, 1.3))
+        a, b = ((draw.random(len(groups)) < rate).astype(int).tolist() for rate in rates)
+        return a, b, groups.tolist()
+
+    first = judged(20_000, 0)
+    known = compare(first[0], first[1], groups=first[2]).details
+    assert known["group_size"] == 4
+    assert known["icc"] < 0.02
+    rate, cases = (known["both"] + known["a_only"]) / 80_000, 80_000
+    passed = [sum(first[0][at : at + 4]) for at in range(0, cases, 4)]
+    of_pass = likeness([GroupSum(4, one, one) for one in passed])
+    assert of_pass is not None
+    assert of_pass.correlation > 0.2
+    planned = cases_for_difference(
+        (known["b_only"] - known["a_only"]) / cases, rate, discordant=(known["a_only"] + known["b_only"]) / cases,
+        group_size=4, icc=known["icc"],
+    )  # fmt: skip
+    runs = (judged(planned.n // 4, seed) for seed in range(1, 301))
+    better = [compare(a, b, groups=of).details["better"] for a, b, of in runs]
+    assert planned.details["power"] - 0.07 < better.count("b") / 300 < planned.details["power"] + 0.07
 
 
 @pytest.mark.parametrize(
