@@ -189,7 +189,7 @@ def group_correlation(groups: Sequence[GroupSum], lowest: int = 0) -> float:
     return min(1.0, max(0.0, covariation / variation)) if variation > _ROUNDING else 1.0
 
 
-class Likeness(NamedTuple):
+class IntraclassCorrelation(NamedTuple):
     """How far the cases of a group are alike, as ``jury sample-size`` asks for it.
 
     Attributes:
@@ -207,7 +207,7 @@ class Likeness(NamedTuple):
         return f"--group-size {self.size:.3g} --icc {self.correlation:.2g}"
 
 
-def likeness(groups: Sequence[GroupSum]) -> Likeness | None:
+def intraclass_correlation(groups: Sequence[GroupSum]) -> IntraclassCorrelation | None:
     """Return how far cases of a group are alike; None without two groups, a group of two cases, or different values.
 
     It is the estimate itself, for the plan of another sample: without the four cases that :func:`group_correlation`
@@ -219,8 +219,8 @@ def likeness(groups: Sequence[GroupSum]) -> Likeness | None:
     Source: M. S. Ridout, C. G. B. Demétrio and D. Firth (1999), *Estimating intraclass correlation for binary data*,
     Biometrics 55.
 
-    >>> likeness([GroupSum(5, 5, 5)] * 7 + [GroupSum(5, 0, 0)] * 3)
-    Likeness(size=5.0, correlation=1.0)
+    >>> intraclass_correlation([GroupSum(5, 5, 5)] * 7 + [GroupSum(5, 0, 0)] * 3)
+    IntraclassCorrelation(size=5.0, correlation=1.0)
     """
     n = sum(group.cases for group in groups)
     if len(groups) < 2 or n == len(groups):
@@ -233,7 +233,7 @@ def likeness(groups: Sequence[GroupSum]) -> Likeness | None:
     if variance <= _ROUNDING:
         return None
     correlation = (sum(between) - sum(squares)) / pairs / variance
-    return Likeness(sum(group.cases**2 for group in groups) / n, min(1.0, max(0.0, correlation)))
+    return IntraclassCorrelation(sum(group.cases**2 for group in groups) / n, min(1.0, max(0.0, correlation)))
 
 
 def few_groups_factor(sizes: Sequence[int]) -> float:

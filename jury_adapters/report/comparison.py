@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from jury_adapters.calibration.estimates import Estimate
-from jury_adapters.core.clustered_shares import Likeness
+from jury_adapters.core.clustered_shares import IntraclassCorrelation
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import clip, counted, percent, visible
 from jury_adapters.core.judge import CaseLike
@@ -139,7 +139,7 @@ class Comparison:
         if isinstance(icc, float) and isinstance(size, float):
             sentences.append(
                 f"The differences of two cases of a group correlate by {icc:.2g}; to plan another comparison over the "
-                f"same cases: jury sample-size {Likeness(size, icc).options}."
+                f"same cases: jury sample-size {IntraclassCorrelation(size, icc).options}."
             )
         if self.unmatched_labels:
             one = self.unmatched_labels == 1

@@ -12,7 +12,12 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
-from jury_adapters.core.clustered_shares import GroupSum, Likeness, clustered_wilson, likeness
+from jury_adapters.core.clustered_shares import (
+    GroupSum,
+    IntraclassCorrelation,
+    clustered_wilson,
+    intraclass_correlation,
+)
 from jury_adapters.core.formatting import clip, counted, to_word, two_decimals
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status, abstain
@@ -57,10 +62,10 @@ class GroupedOutcomes:
         """Return the 95 % interval of the share of one outcome."""
         return clustered_wilson((counts[outcome], counts.total()) for counts in self._counts.values())
 
-    def likeness(self, outcome: str) -> Likeness | None:
+    def intraclass_correlation(self, outcome: str) -> IntraclassCorrelation | None:
         """Return how far the cases of a group are alike in having one outcome; None if nothing shows it."""
         hits = [(counts[outcome], counts.total()) for counts in self._counts.values()]
-        return likeness([GroupSum(cases, times, times) for times, cases in hits])
+        return intraclass_correlation([GroupSum(cases, times, times) for times, cases in hits])
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -206,20 +211,6 @@ class CriterionCount(JurorCount):
         """Words for the labels without a PASS/FAIL meaning, such as those of a comparison: ``A 2, tie 1``."""
         labels = ((opinion, times) for opinion, times in self.votes.most_common() if opinion not in _STATUSES)
         return ", ".join(f"{clip(opinion, 20)} {times:,}" for opinion, times in labels)
-
-
-def with_criterion(
-    criteria: dict[tuple[str, ...], CriterionCount], path: tuple[str, ...]
-) -> dict[tuple[str, ...], CriterionCount]:
-    """Return criteria with one more, unless it is there: after those of the scorecard around it, or else at the end."""
-    if path in criteria:
-        return criteria
-    around = max((path[:end] for end in range(len(path)) if path[:end] in criteria), key=len, default=None)
-    items = list(criteria.items())
-    after = len(items)
-    if around is not None:
-        after = 1 + max(place for place, (one, _) in enumerate(items) if one[: len(around)] == around)
-    return dict([*items[:after], (path, CriterionCount()), *items[after:]])
 
 
 Jurors: TypeAlias = Mapping[tuple[str, ...], JurorCount]

@@ -5,34 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 
-from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
-from jury_adapters.core.clustered_shares import Likeness
+from jury_adapters.core.clustered_shares import IntraclassCorrelation
 from jury_adapters.core.formatting import clip, counted, percent
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.opinions import (
-    criteria_of,
     deciding_votes,
-    fallbacks_in,
     first_vote,
     is_escalated,
-    is_inside,
-    opinions_of,
-    screening_tiers_in,
 )
 from jury_adapters.core.outage_bias import OutageBias
 from jury_adapters.core.over_budget import is_over_budget, over_budget_note
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
-from jury_adapters.core.unasked import is_unasked
 from jury_adapters.core.usage import NO_USAGE, Usage, UsageSum
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.count_rows import criterion_rows, fallback_rows, gate_row, given_up_rows, juror_rows
 from jury_adapters.report.counters import (
     NOT_COMPARED,
@@ -48,9 +41,9 @@ from jury_adapters.report.counters import (
     failed_runs_note,
     models_not_asked,
     why_unusable,
-    with_criterion,
     without_request_id,
 )
+from jury_adapters.report.juror_counts import JurorCounts
 from jury_adapters.report.review_order import ReviewOrder
 from jury_adapters.report.stopped_runs import missing_cases
 
@@ -124,11 +117,11 @@ class Summary:
         self.answered = 0
         self.unanswered = 0
         self.causes: Counter[str] = Counter()
-        self.jurors: dict[tuple[str, ...], JurorCount] = {}
-        self.screening_jurors: set[tuple[str, ...]] = set()
+        self._by_juror = JurorCounts()
+        self.jurors = self._by_juror.jurors
+        self.screening_jurors = self._by_juror.screening
         self.single: dict[tuple[str, ...], JurorCount] = {}
-        self.criteria: set[tuple[str, ...]] = set()
-        self.by_criterion: dict[tuple[str, ...], CriterionCount] = {}
+        self.criteria = self._by_juror.of_criteria
         self.tiers: dict[str, TierCount] = {}
         self.broken_tiers = 0
         self.broken_by_path: Counter[str] = Counter()
@@ -196,6 +189,10 @@ class Summary:
         if self.gates is None:
             self.gates = GateCount()
         self.gates.add(where, results)
+
+    @property
+    def by_criterion(self) -> dict[tuple[str, ...], CriterionCount]:
+        return self._by_juror.by_criterion
 
     @property
     def usage(self) -> Usage:
@@ -266,9 +263,9 @@ class Summary:
         return max((juror.empty_answers for juror in self.jurors.values()), default=0)
 
     @property
-    def likeness(self) -> Likeness | None:
+    def intraclass_correlation(self) -> IntraclassCorrelation | None:
         """How far decided cases of one group are alike in passing; None without groups, or if nothing shows it."""
-        return self._outcomes.likeness(Status.PASS) if self.group else None
+        return self._outcomes.intraclass_correlation(Status.PASS) if self.group else None
 
     @property
     def interval_words(self) -> str:
@@ -300,7 +297,7 @@ class Summary:
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the summary as JSON values."""
-        recorded = self.usage.recorded or NO_USAGE
+        recorded, alike = self.usage.recorded or NO_USAGE, self.intraclass_correlation
         return {
             "label_comparison": self.label_comparison.to_dict(),
             "cases": self.cases, "missing_cases": missing_cases(self.cases, self.planned, self.decision),
@@ -318,8 +315,8 @@ class Summary:
             ),
             "group": self.group or None,
             "groups": self.groups,
-            "group_size": None if self.likeness is None else self.likeness.size,
-            "icc": None if self.likeness is None else self.likeness.correlation,
+            "group_size": None if alike is None else alike.size,
+            "icc": None if alike is None else alike.correlation,
             "errors_by_message": dict(self.errors),
             "over_budget": self.over_budget,
             "decided_over_budget": self.decided_over_budget,
@@ -394,30 +391,7 @@ class Summary:
             add_bounded(self.broken_by_path, broken_path)
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
-        screening_tiers, own = tuple(screening_tiers_in(verdict)), is_pairwise_opinion(verdict)
-        criteria = {path: result for path, result in criteria_of(verdict) if not is_failed_run(result)}
-        for path, result in criteria.items():
-            self.by_criterion = with_criterion(self.by_criterion, path)
-            self.by_criterion[path].add_result(result, group)
-        replaced, decided = dict(fallbacks_in(verdict)), outage_as_error(verdict)
-        for path, vote in opinions_of(verdict):
-            screening = bool(screening_tiers) and is_inside(path, screening_tiers)
-            of_criterion = bool(criteria) and is_inside(path, criteria)
-            if screening:
-                self.screening_jurors.add(path)
-            elif of_criterion:
-                self.criteria.add(path)
-            compared = not (screening or of_criterion or own)  # the only juror of a pairwise opinion is the jury itself
-            fallback = next((name for place, name in replaced.items() if path[: len(place)] == place), None)
-            juror = self.jurors.get(path)
-            if juror is None:
-                juror = self.jurors[path] = JurorCount()
-            if vote.error == BUDGET_EXHAUSTED:  # the juror was not asked
-                juror.over_budget += 1
-            elif is_unasked(vote):
-                juror.empty_answers += 1
-            else:
-                juror.add(vote, decided if compared else NOT_COMPARED, group, fallback=fallback)
+        self._by_juror.add(verdict, group)
 
 
 _COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "abstained": Status.ABSTAIN, "errors": Status.ERROR}

@@ -95,7 +95,7 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     count = summary.statuses
     if summary.decided or not summary.labels:
         yield _line("passed", _share(summary, summary.passed, summary.decided, "decided"), "green")
-        if (alike := summary.likeness) is not None:
+        if (alike := summary.intraclass_correlation) is not None:
             alike_by = f"cases of a group correlate by {alike.correlation:.2g}"
             yield _line("groups", f"{alike_by}; to plan: jury sample-size {alike.options}")
         if (rate := human_rate(summary.label_comparison)) is not None:

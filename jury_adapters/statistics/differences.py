@@ -14,7 +14,7 @@ from jury_adapters.core.clustered_shares import (
     PairCounts,
     clustered_paired_interval,
     clustered_unpaired_interval,
-    likeness,
+    intraclass_correlation,
     sign_flip_test,
 )
 from jury_adapters.core.formatting import counted, percent
@@ -103,7 +103,7 @@ def paired_difference(
         The difference. Details: ``both``, ``a_only``, ``b_only``, ``neither``, ``coverage_a``, ``coverage_b`` (share of
         the cases that are decided, in 0..1), ``p_value``, ``better`` (``"a"``, ``"b"`` or None), ``groups`` (their
         number, or None), and ``group_size`` and ``icc``: how far the differences of two cases of a group are alike (see
-        :class:`~jury_adapters.core.clustered_shares.Likeness`), or None.
+        :class:`~jury_adapters.core.clustered_shares.IntraclassCorrelation`), or None.
     """
     n = counts.decided
     if not n:
@@ -111,7 +111,7 @@ def paired_difference(
     value = (counts.b_only - counts.a_only) / n
     interval, p = interval_and_test(counts, by_group)
     groups = len(by_group) or None
-    alike = likeness([GroupSum(sum(one), one[2] - one[1], one[1] + one[2]) for one in by_group])
+    alike = intraclass_correlation([GroupSum(sum(one), one[2] - one[1], one[1] + one[2]) for one in by_group])
     details: dict[str, JsonValue] = {
         "both": counts.both,
         "a_only": counts.a_only,

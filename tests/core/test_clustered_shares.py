@@ -19,7 +19,7 @@ from jury_adapters.core.clustered_shares import (
     clustered_unpaired_interval,
     clustered_wilson,
     effective_cases,
-    likeness,
+    intraclass_correlation,
     sign_flip_test,
 )
 from jury_adapters.core.incomplete_beta import student_quantile
@@ -205,9 +205,9 @@ def test_the_quantile_is_that_of_scipy(freedom):
     assert student_quantile(freedom) == pytest.approx(t.ppf(0.975, freedom), rel=1e-9)
 
 
-def test_likeness_is_the_correlation_of_all_pairs_of_a_group():
+def test_intraclass_correlation_is_the_correlation_of_all_pairs_of_a_group():
     groups = [[1, 1, 0], [0, 0], [1], [1, 0, 1, 1]]
-    found = likeness([GroupSum(len(group), sum(group), sum(group)) for group in groups])
+    found = intraclass_correlation([GroupSum(len(group), sum(group), sum(group)) for group in groups])
     pairs = [pair for group in groups for pair in itertools.permutations(group, 2)]
     mean = sum(map(sum, groups)) / 10
     expected = sum((a - mean) * (b - mean) for a, b in pairs) / len(pairs) / (mean * (1 - mean))
@@ -217,15 +217,15 @@ def test_likeness_is_the_correlation_of_all_pairs_of_a_group():
 
 
 @pytest.mark.parametrize("groups", [[], [(5, 3)], [(1, 1), (1, 0)], [(4, 4), (3, 3)]])
-def test_likeness_is_unknown_without_pairs_or_differences(groups):
-    assert likeness([GroupSum(cases, hits, hits) for cases, hits in groups]) is None
+def test_intraclass_correlation_is_unknown_without_pairs_or_differences(groups):
+    assert intraclass_correlation([GroupSum(cases, hits, hits) for cases, hits in groups]) is None
 
 
 @pytest.mark.parametrize("correlation", [0.1, 0.5])
-def test_likeness_has_no_bias_of_caution(correlation):
+def test_intraclass_correlation_has_no_bias_of_caution(correlation):
     """Beta-binomial groups of a known correlation."""
     random, size = np.random.default_rng(4), 6
     scale = 1 / correlation - 1
     hits = random.binomial(size, random.beta(0.7 * scale, 0.3 * scale, 20_000)).tolist()
-    found = likeness([GroupSum(size, one, one) for one in hits])
+    found = intraclass_correlation([GroupSum(size, one, one) for one in hits])
     assert found.correlation == pytest.approx(correlation, abs=0.02)

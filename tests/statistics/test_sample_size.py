@@ -14,7 +14,7 @@ from support.examples import examples
 
 from jury_adapters.calibration.power import MOST, binomial_weights, power_of_guarantee, power_of_mcnemar
 from jury_adapters.calibration.thresholds import Trials, choose_thresholds
-from jury_adapters.core.clustered_shares import GroupSum, likeness
+from jury_adapters.core.clustered_shares import GroupSum, intraclass_correlation
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.statistics import (
     SampleSize,
@@ -255,7 +255,7 @@ def test_the_printed_correlation_of_differences_plans_the_next_comparison() -> N
     assert known["icc"] < 0.02
     rate, cases = (known["both"] + known["a_only"]) / 80_000, 80_000
     passed = [sum(first[0][at : at + 4]) for at in range(0, cases, 4)]
-    of_pass = likeness([GroupSum(4, one, one) for one in passed])
+    of_pass = intraclass_correlation([GroupSum(4, one, one) for one in passed])
     assert of_pass is not None
     assert of_pass.correlation > 0.2
     planned = cases_for_difference(
