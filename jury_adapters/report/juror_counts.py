@@ -38,7 +38,7 @@ class JurorCounts:
         screening_tiers, own = tuple(screening_tiers_in(verdict)), is_pairwise_opinion(verdict)
         criteria = {path: result for path, result in criteria_of(verdict) if not is_failed_run(result)}
         for path, result in criteria.items():
-            self.by_criterion = _with_criterion(self.by_criterion, path)
+            self.by_criterion = with_criterion(self.by_criterion, path)
             self.by_criterion[path].add_result(result, group)
         replaced, decided = dict(fallbacks_in(verdict)), outage_as_error(verdict)
         for path, vote in opinions_of(verdict):
@@ -61,7 +61,7 @@ class JurorCounts:
                 juror.add(vote, decided if compared else NOT_COMPARED, group, fallback=fallback)
 
 
-def _with_criterion(
+def with_criterion(
     criteria: dict[tuple[str, ...], CriterionCount], path: tuple[str, ...]
 ) -> dict[tuple[str, ...], CriterionCount]:
     """Return criteria with one more, unless it is there: after those of the scorecard around it, or else at the end."""

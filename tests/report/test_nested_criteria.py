@@ -6,7 +6,8 @@ import pytest
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Scorecard, Tier, abstain
 from jury_adapters.report import Report
-from jury_adapters.report.counters import CriterionCount, with_criterion
+from jury_adapters.report.counters import CriterionCount
+from jury_adapters.report.juror_counts import with_criterion
 
 
 def judge(name, said):
