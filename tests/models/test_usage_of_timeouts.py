@@ -1,12 +1,9 @@
 """A call that was not answered in time may still be billed, so that the cost of its judgment is a lower bound."""
 
-import asyncio
-
 import pytest
 from support.vendor import Act, VendorServer
 
 from jury_adapters import Budget, Critic, Ensemble, Limits
-from jury_adapters.langchain import from_evaluator
 
 
 def critic(server, name="a", **options):
@@ -82,13 +79,3 @@ def test_the_cost_of_a_call_that_waited_until_its_deadline_is_known(server: Vend
     slow = critic(server, limits=Limits(requests_per_minute=1, deadline_s=0.3))
     judgments = list(slow.judge_many(CASES))
     assert [one.usage.cost_complete for one in judgments] == [True] * 4
-
-
-def test_an_evaluator_of_another_package_that_is_cut_off_costs_its_price():
-    async def slow(outputs):
-        await asyncio.sleep(20)
-
-    judge = from_evaluator(slow, cost=0.25, timeout=0.1)
-    budget = Budget(max_usd=0.6)
-    list(judge.judge_many(CASES, budget=budget))
-    assert (budget.spent.cost_usd, budget.refused) == (0.5, 2)
