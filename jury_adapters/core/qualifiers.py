@@ -102,6 +102,15 @@ _BEFORE_NUMBERS: Final = (
     "boven onder tussen tot van rond over under mellan mellem mellom fran till til ponad ponizej miedzy od do свыше от "
     "до между понад від між από έως πανω κατω"
 )
+_PREPOSITIONS: Final = (
+    "mit ohne bei beim fur von vom aus in im am an auf unter uber zwischen innerhalb durch gegen zum zur wahrend "
+    "avec sans chez pour de du des dans en au aux sur sous pendant entre "
+    "con sin para del en entre sobre durante com sem no na nos nas em da do dos das "
+    "senza di della dello dei delle nel nella nei nelle su tra fra per "
+    "met zonder voor bij op uit binnen tijdens "
+    "med utan uden uten fore hos av af pa under for "
+    "z bez dla w na podczas przy с без для в на при під із зі у με χωρις για στο στη στην στον σε"  # noqa: RUF001
+)
 ALSO_ENGLISH: Final = word_set(
     "fast gut je per da do pas plus par for ten te maximum minimum minimal rang tot ab se media medium quarto triple "
     "double quart for under over fore far over si ma ca sob um co "
@@ -115,3 +124,5 @@ HEDGES: Final = word_set(*_HEDGES.values())
 """Words that weaken, condition or report the sentence around them, or exempt from it."""
 BEFORE_NUMBERS: Final = word_set(_BEFORE_NUMBERS)
 """Words that bound the number after them."""
+PREPOSITIONS: Final = word_set(_PREPOSITIONS)
+"""Prepositions of phrases that restrict a sentence, such as *mit Herzschrittmacher* and *en invierno*."""

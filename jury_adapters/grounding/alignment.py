@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from jury_adapters.core.judgment import Finding
 from jury_adapters.core.negations import negates
-from jury_adapters.core.qualifiers import ALSO_ENGLISH, BEFORE_NUMBERS, BOUNDS, HEDGES
+from jury_adapters.core.qualifiers import ALSO_ENGLISH, BEFORE_NUMBERS, BOUNDS, HEDGES, PREPOSITIONS
 from jury_adapters.grounding.exact_words import HARD, SOFT, exact_words
 from jury_adapters.grounding.findings import listed, says_something, short
 from jury_adapters.grounding.normalisation import unsegmented, words
@@ -38,7 +38,7 @@ def aligned(passages: Passages, line: str) -> Finding:
             tokens = [word for word in clauses if word not in (SOFT, HARD)]
             share = common_length(plain, tokens) / len(plain)
             problem = _new_or_turned(plain, tokens, share, lists)
-            problem = problem or _left_out(plain, Place.read(clauses, lists), complete)
+            problem = problem or _left_out(plain, Place.read(clauses, lists, complete=complete))
             if not problem and evidence.endswith("?") and not line.endswith("?"):
                 problem = "the contexts ask it"
             if not problem:
@@ -56,11 +56,13 @@ class Lists:
         bounds: words that narrow their clause.
         hedges: words that weaken or reverse the sentence.
         before_numbers: words that bound the number after them.
+        prepositions: words that begin a phrase, English ones included.
     """
 
     bounds: frozenset[str]
     hedges: frozenset[str]
     before_numbers: frozenset[str]
+    prepositions: frozenset[str]
 
     def narrows(self, word: str) -> bool:
         """Return whether a word narrows, bounds or measures what is said in its clause."""
@@ -80,10 +82,6 @@ def _is_one_of(word: str, known: frozenset[str]) -> bool:
     return word in known or ("'" in word and not known.isdisjoint(word.split("'")))
 
 
-_IN_OTHERS = Lists(BOUNDS, HEDGES, BEFORE_NUMBERS)
-_IN_ENGLISH = Lists(BOUNDS - ALSO_ENGLISH, HEDGES - ALSO_ENGLISH, BEFORE_NUMBERS - ALSO_ENGLISH)
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """Place of the contexts: its words, and sets of their positions as the bits of integers.
@@ -94,9 +92,8 @@ class Place:
         hard: words after a semicolon or colon, or the end of a sentence.
         numbers: numbers, in digits or words.
         kept: words that may not be left out between two words of the answer.
-        starts: words at which a part of the sentence may start.
-        whole: those at which a complete sentence may start; not the king of "the son of the king died".
-        ends: words at which a part of the sentence may end.
+        starts: words at which the answer may start.
+        ends: words at which it may end.
     """
 
     tokens: list[str]
@@ -105,12 +102,19 @@ class Place:
     numbers: int
     kept: int
     starts: int
-    whole: int
     ends: int
 
     @classmethod
-    def read(cls, clauses: Sequence[str], lists: Lists) -> Place:
-        """Read the words of a place and the marks between its clauses."""
+    def read(cls, clauses: Sequence[str], lists: Lists, *, complete: bool) -> Place:
+        """Read the words of a place and the marks between its clauses.
+
+        Args:
+            clauses: the words and marks.
+            lists: the words that qualify a sentence.
+            complete: whether the answer is a complete sentence. It leaves out no phrase with a preposition, such as
+                "with a pacemaker" or "in the first 3 days", which may restrict what it says. A part of a sentence, such
+                as "Ann Weber" or "40 euros", says nothing by itself.
+        """
         tokens: list[str] = []
         soft = hard = 0
         for word in clauses:
@@ -120,12 +124,13 @@ class Place:
                 hard |= 1 << len(tokens)
             else:
                 tokens.append(word)
-        kept = _bits(
-            tokens, lambda word: word in _JOINTS or lists.narrows(word) or (_is_number(word) and not _is_year(word))
-        )
-        starts, whole = _starts(tokens, soft | hard, lists)
-        ends = _ends(tokens, soft, hard, lists)
-        return cls(tokens, soft, hard, _bits(tokens, _is_number), kept, starts, whole, ends)
+        joints = _JOINTS | lists.prepositions if complete else _JOINTS
+        kept = _bits(tokens, lambda word: word in joints or lists.narrows(word) or _is_amount(word))
+        starts, ends = _starts(tokens, soft, hard, lists), _ends(tokens, soft, hard, lists)
+        if complete:
+            starts &= _complete_starts(tokens, soft, hard, lists)
+            ends &= _complete_ends(tokens, soft, hard, lists)
+        return cls(tokens, soft, hard, _bits(tokens, _is_number), kept, starts, ends)
 
     def follow(self, reached: int, word: str) -> int:
         """Return the positions of the next word of an answer after those reached, with up to three words left out.
@@ -157,9 +162,9 @@ def _new_or_turned(plain: Sequence[str], tokens: Sequence[str], share: float, li
     return ""
 
 
-def _left_out(plain: Sequence[str], place: Place, complete: bool) -> str:
+def _left_out(plain: Sequence[str], place: Place) -> str:
     """Return the reason that what is left out of a place may change a sentence, or "" if it does not."""
-    reached = _bits(place.tokens, plain[0].__eq__) & (place.whole if complete else place.starts)
+    reached = _bits(place.tokens, plain[0].__eq__) & place.starts
     if not reached:
         return f"what stands before {plain[0]!r} there may change what it says"
     for before, word in pairwise(plain):
@@ -172,29 +177,45 @@ def _bits(tokens: Sequence[str], is_set: Callable[[str], bool]) -> int:
     return sum(1 << at for at, word in enumerate(tokens) if is_set(word))
 
 
-def _starts(tokens: Sequence[str], breaks: int, lists: Lists) -> tuple[int, int]:
-    """Return the words before which nothing is left out that narrows them: of part of a sentence, and of all of it."""
-    starts = whole = 0
+def _starts(tokens: Sequence[str], soft: int, hard: int, lists: Lists) -> int:
+    """Return the words before which nothing of the clause is left out that narrows them."""
+    starts = 0
     narrowed, before = False, ""
     for at, word in enumerate(tokens):
-        if breaks >> at & 1 or before in _COORDINATORS:
+        begins = bool((soft | hard) >> at & 1)
+        if begins or before in _COORDINATORS:
             narrowed = False
-            before = "" if breaks >> at & 1 else before
-        bound = _is_number(word) and lists.bounds_next(before)
-        if not narrowed and not bound:
+            before = "" if begins else before
+        if not narrowed and not (_is_number(word) and lists.bounds_next(before)):
             starts |= 1 << at
-            whole |= (before not in _PREPOSITIONS) << at
         narrowed |= lists.narrows(word) or _is_amount(word)
         before = word
-    return starts, whole
+    return starts
+
+
+def _complete_starts(tokens: Sequence[str], soft: int, hard: int, lists: Lists) -> int:
+    """Return the words before which no phrase is left out: not the king of "the son of the king died".
+
+    A phrase before a comma counts too: "on Sundays, the shop is closed".
+    """
+    starts = 0
+    restricted, before = False, ""
+    for at, word in enumerate(tokens):
+        begins = at == 0 or bool((soft | hard) >> at & 1)
+        if hard >> at & 1 or before in _COORDINATORS:
+            restricted = False
+        if not restricted and (begins or before not in lists.prepositions):
+            starts |= 1 << at
+        restricted |= lists.narrows(word) or _is_amount(word) or (begins and word in lists.prepositions)
+        before = word
+    return starts
 
 
 def _ends(tokens: Sequence[str], soft: int, hard: int, lists: Lists) -> int:
     """Return the words after which nothing of the clause is left out that narrows it, nor the unit of a number."""
     ends, narrowed = 0, False
-    for at in reversed(range(len(tokens))):
-        after = tokens[at + 1] if at + 1 < len(tokens) and not hard >> (at + 1) & 1 else ""
-        following = after if not soft >> (at + 1) & 1 else ""
+    for at, after, closed in _followed(tokens, soft, hard):
+        following = "" if closed else after
         if not following or following in _COORDINATORS:
             narrowed = False
         narrowed |= lists.narrows(following)
@@ -202,6 +223,31 @@ def _ends(tokens: Sequence[str], soft: int, hard: int, lists: Lists) -> int:
         if not narrowed and after not in _CONTINUES and (not unit_left_out or _is_year(tokens[at])):
             ends |= 1 << at
     return ends
+
+
+def _complete_ends(tokens: Sequence[str], soft: int, hard: int, lists: Lists) -> int:
+    """Return the words that end their clause, and after which no number and no bound follows in the sentence.
+
+    A bound may stand beyond a comma: "with food, at most twice a day".
+    """
+    ends, narrowed = 0, False
+    for at, after, closed in _followed(tokens, soft, hard):
+        if not after or after in _COORDINATORS:
+            narrowed = False
+        narrowed |= lists.narrows(after) or _is_amount(after)
+        if not narrowed and (closed or not after or after in _COORDINATORS):
+            ends |= 1 << at
+    return ends
+
+
+def _followed(tokens: Sequence[str], soft: int, hard: int) -> Iterator[tuple[int, str, bool]]:
+    """Yield the position of each word, from the last, the word after it in the sentence, and whether a comma is there.
+
+    The word after it is empty for the last word of a sentence.
+    """
+    for at in reversed(range(len(tokens))):
+        after = tokens[at + 1] if at + 1 < len(tokens) and not hard >> (at + 1) & 1 else ""
+        yield at, after, bool(soft >> (at + 1) & 1)
 
 
 def _is_number(word: str) -> bool:
@@ -248,7 +294,8 @@ _JOINTS = _COORDINATORS | frozenset(("or", "who", "whom", "whose", "which", "tha
 _BOUNDS = frozenset(("over", "under", "within", "between", "to", "from", "or", "by", "nor"))
 _PREPOSITIONS = frozenset(
     ("of", "for", "with", "like", "from", "to", "by", "against", "about", "in", "on", "at", "over", "under", "between",
-     "among", "or", "versus", "into", "than", "as")
+     "among", "or", "versus", "into", "than", "as", "without", "within", "during", "through", "throughout", "inside",
+     "outside", "near", "behind", "beside", "across", "along", "beyond")
 )  # fmt: skip
 # Words that go on with what stands before them, also after a bracket: "from Monday to Friday", "€ 40 (per day)".
 _CONTINUES = frozenset(("to", "or", "through", "per", "each", "plus", "minus", "every"))
@@ -256,3 +303,5 @@ _AFTER_NUMBERS = frozenset(("and", "or", "but", "in", "on", "for", "by", "at", "
 _DIGITS = re.compile(r"[-+<>≤≥±~≈]{0,3}\d")
 _BARE = re.compile(r"[-+<>≤≥±~≈]{0,3}\d[\d.,]*|" + "|".join(sorted(NUMBER_WORDS)))
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:[-/]\d\d)?")
+_IN_OTHERS = Lists(BOUNDS, HEDGES, BEFORE_NUMBERS, _PREPOSITIONS | PREPOSITIONS)
+_IN_ENGLISH = Lists(BOUNDS - ALSO_ENGLISH, HEDGES - ALSO_ENGLISH, BEFORE_NUMBERS - ALSO_ENGLISH, _PREPOSITIONS)

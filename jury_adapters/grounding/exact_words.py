@@ -64,6 +64,7 @@ def _as_clause_end(match: re.Match[str]) -> str:
 
 
 _ATTACHED = (
+    (re.compile(r"(?P<hard>(?<=°[cf])\.(?=\s))"), _as_clause_end),  # which is no initial, as in "J. Doe"
     (re.compile("<="), "≤"),
     (re.compile(">="), "≥"),
     # Not of a range such as "9 -17", and not of a compound.

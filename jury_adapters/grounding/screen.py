@@ -112,8 +112,10 @@ class SentenceAlignment(Judge):
     do not count. What is left out must not change the sentence: a word anywhere in the sentence of the contexts that
     negates, forbids, hedges or reports ("not", "verboten", "denied", "may", "except"); a word in the same clause that
     narrows or bounds ("half", "höchstens", "each", "until"), all in English and 13 other European languages; a number
-    before or between the words; or a word beside a number that is kept. Otherwise ABSTAIN, with one check per sentence.
-    PASS means *grounded*, not correct: that an adjective or a place is left out ("the paid-up members") is not noticed.
+    before or between the words; or a word beside a number that is kept. A complete sentence also keeps each phrase with
+    a preposition ("with a pacemaker", "in winter") and all of its clause to the end. Otherwise ABSTAIN, with one check
+    per sentence. PASS means *grounded*, not correct: that an adjective is left out ("the paid-up members") is not
+    noticed, nor what stands beyond a comma and has no number and no bound.
 
     If words cannot be separated (Chinese, Thai, text without spaces), only whole sentences of the contexts pass.
     "Yes", "No" and the letter of a choice are not decided, although most contexts have those words somewhere. Nor is an

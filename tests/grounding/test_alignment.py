@@ -78,21 +78,44 @@ LEFT_OUT = [
     ("Adults: 10 euros, Children: 5 euros", "Adults: 5 euros"),
     ("Ann lived in Rome until 2010.", "Ann lived in Rome."),
 ]  # fmt: skip
+RESTRICTED = [
+    ("Take the tablets for seven days.", "Take the tablets."),
+    ("Do not take ibuprofen in the last 3 months of pregnancy.", "Do not take ibuprofen."),
+    ("In the last 3 months of pregnancy, do not take ibuprofen.", "Do not take ibuprofen."),
+    ("Take the tablets with food, at most twice.", "Take the tablets with food."),
+    ("The ward is closed to visitors in room 12.", "The ward is closed to visitors."),
+    ("The ward is closed to visitors at night.", "The ward is closed to visitors."),
+    ("Patients with a pacemaker cannot be scanned.", "Patients cannot be scanned."),
+    ("Children without a parent cannot visit the ward.", "Children cannot visit the ward."),
+    ("On Sundays, the library is closed.", "The library is closed."),
+    ("On Sundays the library is closed.", "The library is closed."),
+    ("The licence costs € 40 for adults.", "The licence costs €40."),
+    ("The harbour was built in 1874 by Marta Olsen.", "The harbour was built by Marta Olsen."),
+    ("The ferry between the islands stopped running in 2018.", "The ferry stopped running in 2018."),
+    ("Patienten mit Herzschrittmacher werden nicht untersucht.", "Patienten werden nicht untersucht."),
+    ("Nehmen Sie die Tabletten sieben Tage lang.", "Nehmen Sie die Tabletten."),
+    ("Les enfants avec un parent visitent le service.", "Les enfants visitent le service."),
+    ("El museo cierra los lunes de invierno.", "El museo cierra los lunes."),
+]
+
+
 SAME = [
     ("It is open until 5 p.m. on Fridays and from 9 a.m. on Mondays.", "It is open until 5 pm on Fridays."),
     ("The temperature limit is -5 °C.", "The temperature limit is \u22125°C."),
-    ("The fee rises by 5 ‰ in June.", "The fee rises by 5‰."),
+    ("The fee rises by 5 ‰.", "The fee rises by 5‰."),
+    ("The licence costs € 40, payable in June.", "The licence costs €40."),
+    ("The licence costs more than € 40.", "The licence costs more than €40."),
     ("The licence costs € 40 for adults.", "The licence costs 40 € for adults."),
-    ("The licence costs € 40 for adults.", "The licence costs €40."),
-    ("The licence costs more than € 40 for adults.", "The licence costs more than € 40."),
     ("The licence costs 1,400 euros and is due in June.", "The licence costs 1400 euros."),
     ("Ann left the firm in 2018 after a strike, and Bo stayed.", "Ann left the firm in 2018 after a strike."),
-    ("The ferry between the islands stopped running in 2018, after the storm.", "The ferry stopped running in 2018."),
     ("Lunvik, a town of 4,000, is closed to cars.", "Lunvik is closed to cars."),
-    ("In 2018, the club sold its court; members must pay 40 euros.", "The club sold its court."),
     ("5.1 The committee meets on Mondays.", "The committee meets on Mondays."),
     ("Article 5: The committee meets on Mondays.", "The committee meets on Mondays."),
-    ("The harbour was built in 1874 by Marta Olsen.", "The harbour was built by Marta Olsen."),
+    ("The old harbour was built by Marta Olsen.", "The harbour was built by Marta Olsen."),
+    ("The harbour was built in 1874 by Marta Olsen.", "in 1874"),
+    ("The ferry stopped running in 2018, a bad year.", "The ferry stopped running in 2018."),
+    ("The club sold its court; members must pay 40 euros.", "The club sold its court."),
+    ("Die Fähre fuhr bis 2018, und die Brücke kam später.", "Die Fähre fuhr bis 2018."),
     ("Two of the members voted against it.", "Two of the members voted against it."),
     ("| Seniors | 40 |\n| Juniors | 20 |", "Seniors: 40"),
     ("The walk takes 45 minutes.", "45 minutes"),
@@ -100,7 +123,7 @@ SAME = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("context", "answer"), [*SIGNS, *LEFT_OUT])
+@pytest.mark.parametrize(("context", "answer"), [*SIGNS, *LEFT_OUT, *RESTRICTED])
 def test_a_sentence_that_lost_what_changes_it_is_not_passed(context, answer):
     judged = SentenceAlignment().judge(answer=answer, contexts=[context])
     assert judged.status is Status.ABSTAIN, judged
@@ -114,7 +137,7 @@ def test_a_sentence_that_lost_nothing_of_that_kind_passes(context, answer):
     assert judged.status is Status.PASS, judged.findings
 
 
-@pytest.mark.parametrize("text", [context for pairs in (SIGNS, LEFT_OUT, SAME) for context, _ in pairs])
+@pytest.mark.parametrize("text", [context for pairs in (SIGNS, LEFT_OUT, RESTRICTED, SAME) for context, _ in pairs])
 def test_a_text_passes_beside_itself(text):
     assert SentenceAlignment().judge(answer=text, contexts=[text]).status is Status.PASS
     assert SentenceAlignment().judge(answer=text, contexts=[f"It is so. {text} That is all."]).status is Status.PASS
@@ -122,7 +145,7 @@ def test_a_text_passes_beside_itself(text):
 
 def test_the_signs_of_a_long_text_without_stops_are_kept():
     filler = " ".join(f"word{number}" for number in range(300))
-    context = f"{filler} the limit at noon is -5 degrees {filler}"
+    context = f"{filler}, the limit at noon is -5 degrees, {filler}"
     assert SentenceAlignment().judge(answer="The limit at noon is -5 degrees.", contexts=[context]).status == "PASS"
     assert SentenceAlignment().judge(answer="The limit at noon is 5 degrees.", contexts=[context]).status == "ABSTAIN"
 
@@ -171,7 +194,7 @@ def test_a_bound_or_hedge_may_not_be_left_out_in_other_languages(start, qualifie
 @pytest.mark.parametrize(
     ("contexts", "answer"),
     [
-        ("Das Ventil wird mit 30 Nm gedreht, die Mutter nur von Hand.", "Das Ventil wird mit 30 Nm gedreht."),
+        ("Das Ventil wird mit 30 Nm gedreht; die Mutter nur von Hand.", "Das Ventil wird mit 30 Nm gedreht."),
         ("Das kleine Ventil wird höchstens mit 30 Nm gedreht.", "Das Ventil wird höchstens mit 30 Nm gedreht."),
         ("The fast ferry to the solo island left in May.", "The ferry to the island left in May."),
     ],
