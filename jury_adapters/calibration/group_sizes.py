@@ -37,9 +37,10 @@ def sentence_on_large_groups(wrong: Bools, sizes: Sequence[int], allowed: float)
     if not exceeds(share, allowed):
         return ""
     return (
-        "the guarantee counts each group once, whatever its size. If each counts with the number of its labelled cases, "
-        f"{percent(share)} of the decided cases disagree with human labels, and the guarantee allows "
-        f"{percent(allowed)}: it is likely not to hold for the share of all cases, because large groups are judged worse"
+        "the guarantee counts each group once, whatever its size. If each counts with the number of its labelled "
+        f"cases, {percent(share)} of the decided cases disagree with human labels, and the guarantee allows "
+        f"{percent(allowed)}: it is likely not to hold for the share of all cases, because large groups are judged "
+        "worse"
     )
 
 

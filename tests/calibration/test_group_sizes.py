@@ -48,6 +48,8 @@ def test_groups_of_equal_size_and_cases_without_groups_get_no_warning(caplog: py
 
 def test_groups_that_screening_decides_do_not_shift_the_sizes_of_the_others(caplog: pytest.LogCaptureFixture) -> None:
     screened = [{**turn(f"empty {n}", 0, "fail"), "answer": ""} for n in range(7)]
-    jury = CascadedJury([Tier("checks", Ensemble([NotEmpty()]), "reject_on_any_fail"), Tier("all", Ensemble([lenient]))])
+    jury = CascadedJury(
+        [Tier("checks", Ensemble([NotEmpty()]), "reject_on_any_fail"), Tier("all", Ensemble([lenient]))]
+    )
     calibrate(jury, [*screened, *conversations(12, 5)], agreement=0.89, groups="talk")
     assert "11.1 %" in caplog.text
