@@ -434,3 +434,14 @@ def test_the_interval_of_effective_votes_covers_the_truth_where_errors_are_rare(
     assert len(known) > 90
     covered = sum(low <= truth <= high for low, high in known) / len(known)
     assert covered > 0.88  # 0.74 for draws from the items alone
+
+
+def test_a_pair_of_jurors_with_one_shared_item_is_not_in_the_mean_of_kappas() -> None:
+    both = [["PASS", "PASS", None]] * 9 + [["FAIL", "FAIL", None]] * 6 + [["PASS", "FAIL", None]] * 3
+    alone = cohen_kappa(Votes.from_rows(both), resampling=ONCE).value
+    for third in ("PASS", "FAIL"):
+        rows = [*both, [None, "PASS", third]]
+        found = cohen_kappa(Votes.from_rows(rows), resampling=ONCE)
+        assert found.value == pytest.approx(alone)
+        assert found.details["undefined_pairs"] == 2
+        assert found.details["matrix"][1][2] is None
