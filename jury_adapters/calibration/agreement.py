@@ -140,8 +140,8 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estimate:
     """Return Cohen's kappa of every pair of jurors, and their mean.
 
     Returns:
-        The mean over the pairs with two shared items or more for which kappa is defined. Details: ``jurors``; ``matrix`` of kappas and ``n`` of
-        items that both answered, in that order; ``undefined_pairs``.
+        The mean over the pairs with two shared items or more for which kappa is defined. Details: ``jurors``;
+        ``matrix`` of kappas and ``n`` of items that both answered, in that order; ``undefined_pairs``.
     """
     name = "mean pairwise cohen kappa"
     pairs = _Pairs(votes)

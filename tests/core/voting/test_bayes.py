@@ -174,3 +174,10 @@ def test_a_broken_juror_decided_where_its_fail_would_have_passed_the_case():
     assert (verdict.status, verdict.tally.errors_decided) == (Status.FAIL, True)
     certain = Ensemble([lambda case: False, lambda case: 1 / 0], voting="bayes", reliabilities=[0.9, 0.4])
     assert not certain.judge("any question").tally.errors_decided
+
+
+def test_a_jury_that_fails_a_case_only_because_of_an_outage_does_not_speak_for_it():
+    panel = Ensemble([lambda case: True, lambda case: 1 / 0])
+    assert panel.judge("any question").tally.errors_decided
+    verdict = Ensemble([lambda case: False, panel], voting="bayes", reliabilities=[0.6, 0.2]).judge("any question")
+    assert verdict.status is Status.FAIL

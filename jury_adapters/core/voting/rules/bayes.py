@@ -12,6 +12,7 @@ from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import reaches
+from jury_adapters.core.verdict import outage_as_error
 from jury_adapters.core.voting.base import ALL_PASS, VoteResult, Votes, VotingStrategy, Weights, collect
 from jury_adapters.core.voting.options import Probability
 
@@ -102,7 +103,9 @@ class Bayes(VotingStrategy):
         if n < self.min_votes:
             return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_votes} must")
         evidence = (
-            min(bound._evidence[i].values()) if box.cast[i] is None else bound._evidence[i][ballot]
+            min(bound._evidence[i].values())
+            if outage_as_error(judgments[i]).status is Status.ERROR
+            else bound._evidence[i][ballot]
             for i, ballot in box.voted
         )
         log_odds = fsum((_log_odds(self.prior), *evidence))
