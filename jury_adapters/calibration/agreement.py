@@ -140,8 +140,8 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estimate:
     """Return Cohen's kappa of every pair of jurors, and their mean.
 
     Returns:
-        The mean over the pairs for which kappa is defined. Details: ``jurors``; ``matrix`` of kappas and ``n`` of
-        items that both answered, in that order; ``undefined_pairs``.
+        The mean over the pairs with two shared items or more for which kappa is defined. Details: ``jurors``;
+        ``matrix`` of kappas and ``n`` of items that both answered, in that order; ``undefined_pairs``.
     """
     name = "mean pairwise cohen kappa"
     pairs = _Pairs(votes)
@@ -312,6 +312,7 @@ class _Pairs:
             for start in range(one + 1, jurors, block):
                 others = slice(start, min(start + block, jurors))
                 found[one, others] = found[others, one] = self._with_others(short, one, others)
+        found[self.shared() < 2] = np.nan  # on one item kappa is 0 or undefined by algebra
         return found
 
     def _with_others(self, weights: Shorts, one: int, others: slice) -> Floats:

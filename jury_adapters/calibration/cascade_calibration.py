@@ -15,6 +15,7 @@ from jury_adapters.calibration.broken_cases import BrokenCases
 from jury_adapters.calibration.failure import CalibrationFailed
 from jury_adapters.calibration.failure_messages import Baseline, Target
 from jury_adapters.calibration.gold import LabelledCases, gold_of
+from jury_adapters.calibration.group_sizes import warn_of_large_groups
 from jury_adapters.calibration.guarantee import (
     CalibratedJury,
     Groups,
@@ -56,7 +57,8 @@ class TierRuns:
         screened: the number of cases that screening tiers decide.
         screened_errors: the number of these that disagree with human labels.
         broken: the cases that are left out, because a juror broke on them.
-        truths: the human labels of the cases of ``trials``.
+        positions: the positions of the cases of ``trials``.
+        truths: their human labels.
         of_tiers: the confidences of the tiers, with those that state none.
         reasons: the reasons of the abstentions, without repetitions.
     """
@@ -66,6 +68,7 @@ class TierRuns:
     screened: int
     screened_errors: int
     broken: BrokenCases
+    positions: Sequence[int]
     truths: Sequence[str]
     of_tiers: TierConfidences
     reasons: Sequence[str]
@@ -117,7 +120,9 @@ def calibrate(
             each at ``delta / 2``, and the one that decides more.
         groups: the group of a case, such as ``"meta.program"`` (a path in the case's metadata) or a function of
             the case. Cases of one group are not independent, so one of each group is drawn and the others are left
-            out.
+            out. The guarantee is then about a random case of a random group: each group counts once, whatever its size.
+            If large groups are judged so much worse that the share of all cases may miss the guarantee, a warning is
+            logged.
         pass_labels: the human labels that mean PASS, if juries vote PASS and FAIL and the labels are other words.
             Not needed if a juror's own label shows it.
         seed: the seed of the draw from groups and of the simulated calibrations.
@@ -140,7 +145,7 @@ def calibrate(
     screening_tiers = screening_tiers_of(whole)
     tiers = whole.tiers[len(screening_tiers) :]
     labelled = gold_of(labelled_cases)
-    cases, truths = _independent(labelled, pass_labels, groups, seed)
+    cases, truths, sizes = _independent(labelled, pass_labels, groups, seed)
     target.check_number(len(cases))
     budget = options.get("budget")
     refused = 0 if budget is None else budget.refused
@@ -163,7 +168,10 @@ def calibrate(
         broken = f" {runs.broken.sentence}." if runs.broken.positions else ""
         raise CalibrationFailed(f"{refusal}.{broken} {grants.sentence(agreement)}", grants)
     decided_by = runs.trials.decided_by(outcome.thresholds)
-    constant = Baseline.of([runs.truths[at] for at in np.flatnonzero(decided_by >= 0).tolist()], pass_labels)
+    decided = np.flatnonzero(decided_by >= 0)
+    constant = Baseline.of([runs.truths[at] for at in decided.tolist()], pass_labels)
+    wrong = ~runs.trials.correct[decided, decided_by[decided]]
+    warn_of_large_groups(wrong, [sizes[runs.positions[at]] for at in decided.tolist()], 1 - agreement)
     asked = [tier for tier, threshold in zip(tiers, outcome.thresholds, strict=True) if not isinf(threshold)]
     priced = all(tier.judge.priced for tier in (*screening_tiers, *asked))
     guarantee = Guarantee(
@@ -217,7 +225,8 @@ def run_tiers(
     left_out = set(broken.positions)
     sound = [at for at, position in enumerate(screening.reached) if position not in left_out]
     judged = [[tier[at] for at in sound] for tier in judged]
-    true = [truths[screening.reached[at]] for at in sound]
+    positions = [screening.reached[at] for at in sound]
+    true = [truths[position] for position in positions]
     of_tiers = TierConfidences.of(judged)
     correct = np.array(
         [[meaning.agrees(judgment, truth) for judgment, truth in zip(tier, true, strict=True)] for tier in judged],
@@ -228,7 +237,7 @@ def run_tiers(
     wrong = sum(not meaning.agrees(verdict, truths[position]) for position, verdict in screened.items())
     trials = Trials(of_tiers.values, correct & (of_tiers.values >= 0))
     reasons = dict.fromkeys(one.reasoning for tier in judged for one in tier if not one.valid and one.reasoning)
-    return TierRuns(trials, costs, len(screened), wrong, broken, true, of_tiers, list(reasons))
+    return TierRuns(trials, costs, len(screened), wrong, broken, positions, true, of_tiers, list(reasons))
 
 
 def group_of(case: Case, groups: Groups) -> object:
@@ -283,13 +292,18 @@ def _target_of(cascade: CascadedJury, agreement: float, delta: float, method: Me
 
 def _independent(
     labelled: LabelledCases, pass_labels: Collection[str], groups: Groups | None, seed: int
-) -> tuple[list[Case], list[str]]:
-    """Return the labelled cases with their labels; of cases in groups, a random one of each."""
+) -> tuple[list[Case], list[str], list[int]]:
+    """Return the labelled cases, their labels and the sizes of their groups; of each group, a random case."""
     check_pass_labels(labelled.truths, pass_labels)
     if groups is None:
-        return labelled.cases, labelled.truths
-    chosen = _one_per_group([group_of(case, groups) for case in labelled.cases], seed)
-    return [labelled.cases[at] for at in chosen], [labelled.truths[at] for at in chosen]
+        return labelled.cases, labelled.truths, [1] * len(labelled.cases)
+    of_cases = [group_of(case, groups) for case in labelled.cases]
+    chosen, sizes = _one_per_group(of_cases, seed), Counter(of_cases)
+    return (
+        [labelled.cases[at] for at in chosen],
+        [labelled.truths[at] for at in chosen],
+        [sizes[of_cases[at]] for at in chosen],
+    )
 
 
 def _one_per_group(groups: Sequence[object], seed: int) -> list[int]:

@@ -42,8 +42,8 @@ class Guarantee:
     """Guarantee of a calibrated cascade, with the figures behind it.
 
     With probability ``1 - delta`` over the choice of the labelled cases, at least a share ``agreement`` of the cases
-    that the cascade decides agrees with human labels, for cases like the labelled ones. The guarantee does not cover
-    other kinds of cases, the cases on which the cascade abstains, or any single group of cases.
+    that the cascade decides agrees with human labels, for cases like the labelled ones. Groups that were named count
+    once each. It does not cover other kinds of cases, cases on which the cascade abstains, or any single group.
 
     Screening tiers at the start of the cascade are not covered: they decide by rule, before any confidence counts. All
     shares are then shares of the cases that these tiers let through, and their decisions are counted separately.

@@ -10,6 +10,7 @@ import numpy as np
 from jury_adapters.calibration.estimates import Estimate, few, number, undefined
 from jury_adapters.calibration.misleading_jurors import misleading_jurors
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, distinct, ratio_of, summed
+from jury_adapters.calibration.smoothing import Smoothed
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.model_families import family_of
@@ -22,6 +23,8 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estima
     """Return the effective number of independent votes, n_eff = n / (1 + (n - 1) phi), and the correlations of errors.
 
     phi is the mean correlation of two jurors' errors, over all pairs of jurors, each over the items that both answered.
+    The bootstrap draws from the items and two more, as for kappa: one on which the jurors err in turn, and one on which
+    all err. With few errors, the interval would otherwise be far too narrow.
 
     Args:
         votes: a batch with gold labels; items without one are left out. Without any gold label there is no n_eff: see
@@ -45,17 +48,20 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estima
     if votes.selected:
         return undefined(name, items, _why_selected(votes))
     wrong = (labelled.codes != labelled.gold[:, None]) & labelled.answered
-    pairs = [(labelled.answered[:, a] & labelled.answered[:, b], wrong[:, a], wrong[:, b]) for a, b in _pairs(jurors)]
-    together = _Together(pairs, labelled.groups)
+    errors = np.where(labelled.answered, wrong, MISSING)
+    together = _Together(_errors_of_pairs(errors), labelled.groups)
     phis = together.correlations(together.whole)[:, 0]
     if not np.isfinite(phis).any():
         return undefined(name, items, "no two jurors both err at times on the items they share")
 
-    def n_eff(weights: Floats) -> Floats:
-        below = 1 + (jurors - 1) * together.mean(weights)
+    smoothed = Smoothed.of(errors, labelled.groups, 2, every_juror=True)
+    drawn = _Together(_errors_of_pairs(smoothed.codes), smoothed.groups, alike=False)
+
+    def n_eff(weights: Floats, of: _Together = drawn) -> Floats:
+        below = 1 + (jurors - 1) * of.mean(weights)
         return ratio_of(np.full(len(below), float(jurors)), below)
 
-    phi, value = float(together.mean(together.whole)[0]), float(n_eff(together.whole)[0])
+    phi, value = float(together.mean(together.whole)[0]), float(n_eff(together.whole, together)[0])
     if not np.isfinite(value):
         return undefined(name, items, f"errors cancel so much (mean correlation {number(phi)}) that the formula breaks")
     families = [family_of(model or juror) for juror, model in zip(votes.jurors, votes.models, strict=True)]
@@ -64,7 +70,7 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estima
         name,
         value,
         items,
-        resampling.interval(together.counts, n_eff)[0],
+        smoothed.interval(resampling, n_eff)[0],
         _worth(jurors, value, phi),
         (*_dependent(value, families), *misleading_jurors(labelled, wrong), *few(items, together.units)),
         details={
@@ -162,12 +168,16 @@ class _Together:
         pairs: per pair of jurors: the items on which both count, and those with the event of the first and of the
             second.
         groups: one number per item.
+        alike: whether alike items may become one row, of which :attr:`counts` says how often it occurs.
     """
 
-    def __init__(self, pairs: list[tuple[Bools, Bools, Bools]], groups: Ints) -> None:
+    def __init__(self, pairs: list[tuple[Bools, Bools, Bools]], groups: Ints, *, alike: bool = True) -> None:
         columns = [[both, one & both, other & both, one & other & both] for both, one, other in pairs]
         events = np.array(columns, dtype=np.uint8).reshape(4 * len(pairs), len(groups)).T
-        if len(np.unique(groups)) < len(groups):
+        if not alike:
+            self._sums = summed(events.astype(np.float64), groups)
+            self.counts = np.ones(len(self._sums), dtype=np.int64)
+        elif len(np.unique(groups)) < len(groups):
             self._sums, self.counts = distinct(summed(events.astype(np.float64), groups))
         else:  # events in single bytes, because the rows of many items are copied several times
             kinds, self.counts = distinct(events)
@@ -209,6 +219,12 @@ def _departures(votes: Votes) -> list[tuple[Bools, Bools, Bools]]:
         both = votes.answered[:, a] & votes.answered[:, b] & (said != MISSING)
         found.append((both, votes.codes[:, a] != said, votes.codes[:, b] != said))
     return found
+
+
+def _errors_of_pairs(errors: Ints) -> list[tuple[Bools, Bools, Bools]]:
+    """Return the events of every pair of jurors; ``errors`` is items x jurors: 1 for an error, -1 for no vote."""
+    answered, wrong = errors != MISSING, errors == 1
+    return [(answered[:, a] & answered[:, b], wrong[:, a], wrong[:, b]) for a, b in _pairs(errors.shape[1])]
 
 
 def _pairs(jurors: int) -> combinations[tuple[int, int]]:

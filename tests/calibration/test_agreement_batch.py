@@ -415,3 +415,33 @@ def test_the_effective_number_counts_the_labelled_items_with_two_votes():
     unshared = effective_votes(Votes.from_rows([["PASS", None], [None, "PASS"]], gold=["PASS"] * 2))
     assert (unshared.n, unshared.value) == (0, None)
     assert "on the items they share" in unshared.reason
+
+
+def rare_errors(draw: np.random.Generator, items: int) -> Votes:
+    """Votes of three jurors that err on 5 % of the items, on half of them together."""
+    bad, shared = draw.random(items) < 0.05, draw.random(items)
+    luck = np.where(draw.random((items, 3)) < 0.5, shared[:, None], draw.random((items, 3)))
+    passes = np.where(bad[:, None], luck > 0.3, luck < 0.97)
+    rows = np.where(passes, "PASS", "FAIL").tolist()
+    return Votes.from_rows(rows, gold=np.where(bad, "FAIL", "PASS").tolist(), labels=["FAIL", "PASS"])
+
+
+def test_the_interval_of_effective_votes_covers_the_truth_where_errors_are_rare() -> None:
+    draw = np.random.default_rng(8)
+    truth = effective_votes(rare_errors(draw, 200_000), resampling=Resampling(draws=0)).value
+    found = [effective_votes(rare_errors(draw, 40), resampling=Resampling(draws=200)).interval for _ in range(120)]
+    known = [interval for interval in found if interval is not None]
+    assert len(known) > 90
+    covered = sum(low <= truth <= high for low, high in known) / len(known)
+    assert covered > 0.88  # 0.74 for draws from the items alone
+
+
+def test_a_pair_of_jurors_with_one_shared_item_is_not_in_the_mean_of_kappas() -> None:
+    both = [["PASS", "PASS", None]] * 9 + [["FAIL", "FAIL", None]] * 6 + [["PASS", "FAIL", None]] * 3
+    alone = cohen_kappa(Votes.from_rows(both), resampling=ONCE).value
+    for third in ("PASS", "FAIL"):
+        rows = [*both, [None, "PASS", third]]
+        found = cohen_kappa(Votes.from_rows(rows), resampling=ONCE)
+        assert found.value == pytest.approx(alone)
+        assert found.details["undefined_pairs"] == 2
+        assert found.details["matrix"][1][2] is None

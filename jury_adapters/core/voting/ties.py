@@ -68,7 +68,8 @@ class MostVotes(BallotVote):
             reason += f", {broke} juror{'s' if broke > 1 else ''} broke"
         if rule == "abstain":
             return self._disagreement(mode, box, reason, tied=True)
-        share = share_of(box, None) if confidence is None else confidence
+        said = rule.upper() if mode == "status" else None
+        share = share_of(box, said) if confidence is None else confidence
         return VoteResult(Status(rule.upper()), tally_of(mode, box, tied=True), confidence=share, reasoning=reason)
 
     def _default_tie(self, mode: Mode) -> TiePolicy:

@@ -321,3 +321,12 @@ def test_where_a_ballot_wins_or_a_tie_is_decided_there_is_no_label_of_a_disagree
 def test_the_label_of_a_disagreement_is_a_text(rule, wrong):
     with pytest.raises(ConfigurationError, match="disagree_label is a label"):
         rule(disagree_label=wrong)
+
+
+@pytest.mark.parametrize(("tie", "status", "confidence"), [("fail", Status.FAIL, 0.25), ("pass", Status.PASS, 0.75)])
+def test_the_confidence_of_a_tie_is_the_weight_of_the_votes_for_its_status(tie, status, confidence):
+    said = [Judgment(Status.PASS), Judgment(Status.FAIL)]
+    result = Majority(tie=tie).tally(said, weights=[3, 1])
+    assert (result.status, result.confidence) == (status, pytest.approx(confidence))
+    by_priority = Majority(priority=["FAIL"]).tally(said, weights=[3, 1])
+    assert by_priority.confidence == pytest.approx(0.25)

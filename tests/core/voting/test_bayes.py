@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters import ConfigurationError, Judgment, Status
+from jury_adapters import ConfigurationError, Ensemble, Judgment, Status
 from jury_adapters.core.voting.rules.bayes import Bayes
 from jury_adapters.core.voting.rules.majority import Majority
 
@@ -155,3 +155,29 @@ def test_a_threshold_moves_the_cut_and_not_the_posterior(votes, prior, threshold
 def test_a_threshold_lies_between_0_and_1(wrong):
     with pytest.raises(ConfigurationError, match="threshold lies strictly between 0 and 1"):
         Bayes(reliabilities=[0.9], threshold=wrong)
+
+
+@pytest.mark.parametrize("unreliable", [0.2, (0.5, 0.3), (0.1, 0.3)])
+@pytest.mark.parametrize("errors", [None, "fail"])
+def test_a_broken_juror_counts_against_the_case_even_where_its_fail_would_count_for_it(unreliable, errors):
+    jury = Ensemble(
+        [lambda case: False, lambda case: 1 / 0], voting="bayes", reliabilities=[0.6, unreliable], errors=errors
+    )
+    verdict = jury.judge("any question")
+    assert verdict.status is Status.FAIL
+    assert verdict.tally.failed == 2
+
+
+def test_a_broken_juror_decided_where_its_fail_would_have_passed_the_case():
+    jury = Ensemble([lambda case: False, lambda case: 1 / 0], voting="bayes", reliabilities=[0.6, 0.2])
+    verdict = jury.judge("any question")
+    assert (verdict.status, verdict.tally.errors_decided) == (Status.FAIL, True)
+    certain = Ensemble([lambda case: False, lambda case: 1 / 0], voting="bayes", reliabilities=[0.9, 0.4])
+    assert not certain.judge("any question").tally.errors_decided
+
+
+def test_a_jury_that_fails_a_case_only_because_of_an_outage_does_not_speak_for_it():
+    panel = Ensemble([lambda case: True, lambda case: 1 / 0])
+    assert panel.judge("any question").tally.errors_decided
+    verdict = Ensemble([lambda case: False, panel], voting="bayes", reliabilities=[0.6, 0.2]).judge("any question")
+    assert verdict.status is Status.FAIL

@@ -12,7 +12,8 @@ from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import reaches
-from jury_adapters.core.voting.base import VoteResult, Votes, VotingStrategy, Weights, collect
+from jury_adapters.core.verdict import outage_as_error
+from jury_adapters.core.voting.base import ALL_PASS, VoteResult, Votes, VotingStrategy, Weights, collect
 from jury_adapters.core.voting.options import Probability
 
 Reliability: TypeAlias = float | tuple[float, float]
@@ -28,7 +29,8 @@ class Bayes(VotingStrategy):
         reliabilities: one per juror: ``{'gpt': 0.9, 'claude': (0.95, 0.8)}``, or a list in juror order. Each is the
             probability that the vote of the juror is right, or the pair (probability of PASS on cases that should pass,
             probability of FAIL on cases that should fail). All are strictly between 0 and 1: no finite number of labels
-            proves certainty. A juror below 1/2 counts against its own vote.
+            proves certainty. A juror below 1/2 counts against its own vote; but an error that counts as FAIL always
+            counts against the case.
         prior: the probability of PASS before any vote.
         threshold: pass from this posterior on, strictly between 0 and 1. Above 1/2 a wrong PASS is worse than a wrong
             FAIL; ``jury_adapters.calibration.reliabilities.fit_threshold`` learns it from labels.
@@ -40,7 +42,7 @@ class Bayes(VotingStrategy):
     """
 
     name: ClassVar[str] = "bayes"
-    passes_when: ClassVar[str] = "the posterior reaches `threshold` (0.5)"
+    passes_when: ClassVar[str] = "the posterior reaches `threshold` (0.5, inclusive)"
     good_for: ClassVar[str] = "jurors of unequal accuracy, with labels to learn from"
 
     reliabilities: Mapping[str, Reliability] | Sequence[Reliability]
@@ -100,7 +102,13 @@ class Bayes(VotingStrategy):
         tally = Tally("status", n, passed, n - passed, box.abstained, box.errors, box.ignored, False, box.cast)
         if n < self.min_votes:
             return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_votes} must")
-        log_odds = fsum((_log_odds(self.prior), *(bound._evidence[i][ballot] for i, ballot in box.voted)))
+        evidence = (
+            min(bound._evidence[i].values())
+            if outage_as_error(judgments[i]).status is Status.ERROR
+            else bound._evidence[i][ballot]
+            for i, ballot in box.voted
+        )
+        log_odds = fsum((_log_odds(self.prior), *evidence))
         won = reaches(log_odds, _log_odds(self.threshold))
         likelier = 1 / (1 + exp(-abs(log_odds)))
         score = likelier if reaches(log_odds, 0.0) else 1 - likelier
@@ -113,9 +121,17 @@ class Bayes(VotingStrategy):
         for sign in (1, -1):
             filled = list(judgments)
             for position in positions:
-                speaks_for = self._evidence[position]["PASS"] * sign >= 0
-                filled[position] = _VOTES["PASS" if speaks_for else "FAIL"]
+                filled[position] = self._vote_for(position, sign)
             yield filled
+
+    def _as_passes(self, judgments: Sequence[Judgment], without: Sequence[Judgment]) -> list[Judgment]:
+        bound = self.bind([judgment.critic for judgment in judgments])
+        filled = super()._as_passes(judgments, without)
+        return [bound._vote_for(at, 1) if vote is ALL_PASS else vote for at, vote in enumerate(filled)]
+
+    def _vote_for(self, position: int, sign: int) -> Judgment:
+        """Return the vote of a juror that is evidence for PASS (1) or against it (-1)."""
+        return _VOTES["PASS" if self._evidence[position]["PASS"] * sign >= 0 else "FAIL"]
 
 
 def _evidence_of(reliability: Reliability) -> dict[str, float]:
