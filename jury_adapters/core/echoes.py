@@ -43,12 +43,12 @@ def without_arguments(step: Step) -> str | None:
     An output has nothing else if it equals an argument, is a part of one (of three words or 20 characters), is a quoted
     text within one, or is an argument after at most three words (``"Recorded: ..."``).
 
-    In other outputs each repeated argument, or sentence, line or long quoted text of one, becomes ``"…"``. A repetition of six words or
-    40 characters is replaced anywhere, also with tags inside or truncated with dots. A repetition of three words or 20
-    characters is replaced if it is in quotes, or between a colon or bullet and the end of the line. Shorter repetitions
-    are kept, because a retrieved page contains the words of the query, except in parts that confirm the arguments in
-    another order or form; see :func:`jury_adapters.core.confirmations.without_confirmations`. An output that begins
-    with "yes", "true" or "correct" answers a question and is returned unchanged.
+    In other outputs each repeated argument, or sentence, line or long quoted text of one, becomes ``"…"``. A repetition
+    of six words or 40 characters is replaced anywhere, also with tags inside or truncated with dots. A repetition of
+    three words or 20 characters is replaced if it is in quotes, or between a colon or bullet and the end of the line.
+    Shorter repetitions are kept, because a retrieved page contains the words of the query, except in parts that confirm
+    the arguments in another order or form; see :func:`jury_adapters.core.confirmations.without_confirmations`. An
+    output that begins with "yes", "true" or "correct" answers a question and is returned unchanged.
 
     >>> noted = Step(tool="log", arguments={"text": "It opened in 1987."}, output="Recorded: It opened in 1987.")
     >>> without_arguments(noted) is None

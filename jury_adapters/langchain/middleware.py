@@ -361,7 +361,7 @@ class _ToolJury(JuryMiddleware):
             return run, None
         if ends:  # the user reads the message, and no model does
             refusal = guard.refusal_of(judgment, like=None)
-            said, extra = refusal.text, refusal.additional_kwargs
+            said, extra = str(refusal.text), refusal.additional_kwargs
         else:
             said, extra = f"This call was not made. {guard.feedback_of(judgment)}", marked("tool", guard.name, judgment)
         instead = ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error", additional_kwargs=extra)

@@ -112,7 +112,7 @@ def test_an_output_that_repeats_an_argument_is_no_evidence_unless_its_tool_is_na
     (call(f"{INVENTED}\n16:25\n", code=f"print('{INVENTED}'); print(last(4))"), "…\n16:25\n"),
     (call(f"[('{INVENTED}', 'Harbour', 57)]", query=f"SELECT '{INVENTED}', stop, height FROM stops"),
      "[('…', 'Harbour', 57)]"),
-    (call("[('Line of the Old Harbour', 57)]", query="SELECT * FROM lines WHERE name = 'Line of the Old Harbour'"), None),
+    (call("[('Line of the Old Harbour', 57)]", query="SELECT * FROM lines WHERE n='Line of the Old Harbour'"), None),
     (call("the capital city of France: Paris", query="the capital city of France"), None),
 ])  # fmt: skip
 def test_of_other_outputs_only_the_repeated_argument_is_left_out(given, left):
