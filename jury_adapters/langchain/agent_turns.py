@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
-from jury_adapters.core.conversation import is_summary
+from jury_adapters.core.conversation import Conversation, is_summary
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken
 from jury_adapters.langchain.guard_marks import MARK, mark_of
 
@@ -40,6 +41,13 @@ def is_blocked(message: object, by: str | None = None) -> bool:
     """Whether a jury (or the middleware ``by``) wrote the message to replace an answer."""
     mark = mark_of(message)
     return mark.get("kind") == "blocked" and by in (None, mark.get("by"))
+
+
+def new_turn(messages: Sequence[AnyMessage]) -> dict[str, str | None]:
+    """Return a turn as the state keeps it: its id, its question, and the id of the message that asks it."""
+    asked = (one for one in reversed(messages) if isinstance(one, HumanMessage) and not is_summary(one))
+    question = Conversation.of(messages).question
+    return {"id": uuid.uuid4().hex, "question": question, "asked": getattr(next(asked, None), "id", None)}
 
 
 def this_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:

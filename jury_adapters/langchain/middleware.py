@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from inspect import Signature, signature
@@ -15,7 +14,6 @@ from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
-from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
@@ -37,7 +35,7 @@ except ImportError as missing:
 from jury_adapters.core.undecided import OnUndecided
 from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import MAX_RETRIES, REFUSAL, AgentGuard, OnFail
-from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, rejected_rounds, with_mark
+from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, new_turn, rejected_rounds, with_mark
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult, ends_turn
 from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft
 from jury_adapters.langchain.judged_tools import NamedTools, read_judged_tools
@@ -202,7 +200,7 @@ class _ModelJury(JuryMiddleware):
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Start a turn: reset the verdict, the attempts and the drafts."""
-        turn = {"id": uuid.uuid4().hex, "question": Conversation.of(state["messages"]).question}
+        turn = new_turn(state["messages"])
         drafts: dict[str, Any] = {"jury_drafts": None} if self._guard.keep_drafts else {}
         return {"jury_verdict": None, "jury_attempts": {}, "jury_turn": turn, **drafts}
 
