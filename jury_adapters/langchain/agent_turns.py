@@ -50,19 +50,28 @@ def new_turn(messages: Sequence[AnyMessage]) -> dict[str, str | None]:
     return {"id": uuid.uuid4().hex, "question": question, "asked": getattr(next(asked, None), "id", None)}
 
 
-def this_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
-    """Return the messages after the user's last message; the summary of a conversation does not count as one."""
-    asked = [i for i, one in enumerate(messages) if isinstance(one, HumanMessage) and not is_summary(one)]
-    return messages[asked[-1] + 1 :] if asked else messages
+def this_turn(messages: Sequence[AnyMessage], asked: str | None = None) -> Sequence[AnyMessage]:
+    """Return the messages after the one with the id ``asked``, or after the user's last message.
+
+    The summary of a conversation does not count as a message of the user.
+    """
+    starts = [n for n, one in enumerate(messages) if asked is not None and one.id == asked]
+    starts = starts or [n for n, one in enumerate(messages) if isinstance(one, HumanMessage) and not is_summary(one)]
+    return messages[starts[-1] + 1 :] if starts else messages
 
 
-def rejected_rounds(messages: Sequence[AnyMessage], by: str) -> tuple[int, Judgment | None]:
+def rejected_rounds(messages: Sequence[AnyMessage], by: str, asked: str | None) -> tuple[int, Judgment | None]:
     """Return how many rounds of this turn had a tool call that ``by`` rejected, and a judgment on the last round.
 
     It is FAIL if a call of that round was FAIL, else ERROR or ABSTAIN, and None if no call of that round was rejected.
+
+    Args:
+        messages: the messages of the agent's state.
+        by: the name of the jury.
+        asked: the id of the message that asks the question of the turn, if it is known.
     """
     rounds, rejected = 0, list[str | None]()
-    for one in this_turn(messages):
+    for one in this_turn(messages, asked):
         if isinstance(one, AIMessage):
             rounds, rejected = rounds + bool(rejected), []
         mark = mark_of(one)

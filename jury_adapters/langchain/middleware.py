@@ -304,6 +304,11 @@ class _ToolJury(JuryMiddleware):
         "neither is possible, tell the user what you could not do."
     )
 
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Start a turn, unless a jury of answers has started it."""
+        turn = new_turn(state["messages"])
+        return None if turn["asked"] == (state.get("jury_turn") or {}).get("asked") else {"jury_turn": turn}
+
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
         if not self._is_judged(request):
             return handler(request)
@@ -336,8 +341,9 @@ class _ToolJury(JuryMiddleware):
 
     def _ended(self, request: ModelRequest[Any]) -> AIMessage | None:
         """Return the refusal if the last round had a rejected call and exceeded the number of attempts."""
-        messages = request.state["messages"]
-        rounds, judgment = rejected_rounds(messages, self.name)
+        state: Any = request.state
+        messages = state["messages"]
+        rounds, judgment = rejected_rounds(messages, self.name, (state.get("jury_turn") or {}).get("asked"))
         if judgment is None or rounds <= self._guard.max_retries:
             return None
         return self._guard.refusal_of(judgment, like=last_ai(messages))

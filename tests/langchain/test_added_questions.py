@@ -64,3 +64,17 @@ def test_an_added_message_leaves_the_evidence_and_the_question_of_the_turn(how, 
     assert [message.type for message in state["messages"]] == ["human", "ai", "tool", "human", "ai"]
     run(agent, how, "And now?")
     assert (seen[1].case.question, seen[1].case.contexts) == ("And now?", ())
+
+
+@BOTH
+def test_an_added_message_does_not_give_a_rejected_call_further_rounds(how):
+    script = [calls("sign", f"c{n}") for n in range(20)]
+    guard = JuryMiddleware(lambda case: False, when="tools", max_retries=1, refusal="Not that.")
+    agent = create_agent(
+        ScriptedChat(script=script), [sign], middleware=[guard, Reminder()], checkpointer=InMemorySaver()
+    )
+    for question in ("Where does the sign hang?", "And now?"):
+        said = run(agent, how, question)["messages"]
+        asked = max(n for n, one in enumerate(said) if one.text == question)
+        assert [one.type for one in said[asked:]] == ["human", "ai", "tool", "human", "ai", "tool", "human", "ai"]
+        assert said[-1].text == "Not that."
