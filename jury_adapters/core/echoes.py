@@ -43,12 +43,12 @@ def without_arguments(step: Step) -> str | None:
     An output has nothing else if it equals an argument, is a part of one (of three words or 20 characters), is a quoted
     text within one, or is an argument after at most three words (``"Recorded: ..."``).
 
-    In other outputs each repeated argument, or sentence or line of one, becomes ``"…"``. A repetition of six words or
-    40 characters is replaced anywhere, also with tags inside or truncated with dots. A repetition of three words or 20
-    characters is replaced if it is in quotes, or between a colon or bullet and the end of the line. Shorter repetitions
-    are kept, because a retrieved page contains the words of the query, except in parts that confirm the arguments in
-    another order or form; see :func:`jury_adapters.core.confirmations.without_confirmations`. An output that begins
-    with "yes", "true" or "correct" answers a question and is returned unchanged.
+    In other outputs each repeated argument, or sentence, line or long quoted text of one, becomes ``"…"``. A repetition
+    of six words or 40 characters is replaced anywhere, also with tags inside or truncated with dots. A repetition of
+    three words or 20 characters is replaced if it is in quotes, or between a colon or bullet and the end of the line.
+    Shorter repetitions are kept, because a retrieved page contains the words of the query, except in parts that confirm
+    the arguments in another order or form; see :func:`jury_adapters.core.confirmations.without_confirmations`. An
+    output that begins with "yes", "true" or "correct" answers a question and is returned unchanged.
 
     >>> noted = Step(tool="log", arguments={"text": "It opened in 1987."}, output="Recorded: It opened in 1987.")
     >>> without_arguments(noted) is None
@@ -108,7 +108,10 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _pieces(texts: Iterable[str], arguments: Mapping[str, object]) -> Iterator[str]:
-    """Yield the pieces that an output may repeat: whole nested arguments, texts, and their lines and sentences."""
+    """Yield the pieces that an output may repeat.
+
+    They are whole nested arguments, texts, their lines and sentences, and long quoted texts in them, as in code or SQL.
+    """
     for value in arguments.values():
         if isinstance(value, list | tuple | Mapping):
             text = json_text(value)
@@ -118,6 +121,7 @@ def _pieces(texts: Iterable[str], arguments: Mapping[str, object]) -> Iterator[s
         parts = PART.split(text)
         if len(parts) > 1:
             yield from parts
+        yield from (found[2] for found in _QUOTED.finditer(text) if _has_size(_plain(found[2]), _LONG))
 
 
 def _equals(output: str, values: Iterable[object]) -> bool:
@@ -214,6 +218,7 @@ _MOST_PIECES: Final = 500
 _WORD: Final = re.compile(r"\w+")
 _CLOSING: Final = " \t\n.!?'\"`\u201d\u2019»)]}"
 _OPENING: Final = (":", "'", '"', "`", "\u201c", "\u2018", "«", "(", "[", "]", "<", "=", "-", "*", "•")
+_QUOTED: Final = re.compile(r"""(?<!\w)(['"])((?:(?!\1).)+)\1(?!\w)""")
 _ENDS: Final = re.compile(r"[.!?;,]?[ \t]*(?:\Z|[\n'\"`\u201d\u2019»)\]>])")
 
 _NAMESPACE: Final = re.compile(r"__|[./:]")  # mcp__server__think, functions.think

@@ -26,7 +26,8 @@ def unnamed_answer(outputs: Mapping[str, object], *, retrieved: bool, asked: boo
     """
     if chat:
         return only_text({name: given for name, given in outputs.items() if names_an_answer(name)})
-    text = only_text({name: given for name, given in outputs.items() if not retrieved or may_be_answer(name)})
+    content = {name: given for name, given in outputs.items() if name not in _BOOKKEEPING} or outputs
+    text = only_text({name: given for name, given in content.items() if not retrieved or may_be_answer(name)})
     beside = (given for name, given in outputs.items() if name != text and _may_be_part(name))
     return text if asked or all(map(_are_documents, beside)) else None
 
@@ -56,4 +57,6 @@ def _are_documents(value: object) -> bool:
 
 _ANSWERS = frozenset({*FIELD_NAMES["answer"].in_its_part, "reply", "answers", "replies", "responses", "outputs"})
 _NOT_ANSWERS = frozenset({"expected", "gold", "golden", "correct", "ideal", "target", "reference", "true", "truth"})
+_BOOKKEEPING = frozenset({"thread_id", "session_id", "run_id", "request_id", *METADATA_NAMES} - {"id"})
+"""Names of texts that are never a part of an extraction; an ``id`` may be, such as that of an invoice."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

@@ -42,7 +42,7 @@ class ExternalOptions(TypedDict, total=False):
             with the evaluator, its settings, its model or its prompt. The options of this table and the arguments of
             the evaluator are compared as well, and need no new version.
         scale: its worst and its best score, ``(0, 1)`` by default. ``(1, 5)`` for a rating, ``(1, 0)`` for a distance.
-            A score outside the scale is an ERROR.
+            A score outside the scale is an ERROR. Where the lower score is the best, True is FAIL.
         threshold: the lowest score that passes, on that scale. If given, it replaces the judge's own PASS or FAIL; by
             default it is the middle of the scale, for judges that only give scores.
         pass_labels: the labels that mean PASS, for judges that answer in words; every other label then means FAIL.

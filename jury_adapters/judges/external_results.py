@@ -230,7 +230,8 @@ class Scale:
         """
         score = plain_scalar(result.score)
         if isinstance(score, bool):
-            return (Status.PASS if score else Status.FAIL), None
+            worst, best = self.ends
+            return (Status.PASS if score is (worst < best) else Status.FAIL), None
         absent = score is None or (isinstance(score, float) and math.isnan(score))
         share = None if absent else self._share(score)
         if result.passed is not None and (self.threshold is None or share is None):

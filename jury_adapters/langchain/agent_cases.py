@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
-from jury_adapters.core.conversation import text_of_message
+from jury_adapters.core.conversation import is_summary, text_of_message
 from jury_adapters.core.evidence import Evidence, with_echoes
 from jury_adapters.core.input_output import read_outputs
 from jury_adapters.core.run_parts import merged
@@ -30,11 +30,12 @@ def case_of_turn(state: Mapping[str, Any], evidence: Evidence, response_format: 
     Raises:
         Exception: any exception that a predicate of the rule raises.
     """
-    messages = list(state["messages"])
+    turn = state.get("jury_turn") or {}
+    messages = _with_one_question(list(state["messages"]), turn.get("asked"))
     found = read_outputs({"messages": messages, "structured_response": state.get("structured_response")})
     found["trajectory"] = with_echoes(found.get("trajectory", ()), response_tool_names(response_format))
     if found.get("question") is None:
-        found["question"] = (state.get("jury_turn") or {}).get("question")
+        found["question"] = turn.get("question")
     last = messages[-1] if messages else None
     if found.get("answer") is None and last is not None and (text := text_of_message(last)):
         found["answer"] = text
@@ -51,6 +52,32 @@ def case_of_call(request: ToolCallRequest, case_of: Callable[[Mapping[str, Any]]
     step = Step(tool=call["name"], arguments=call["args"])
     answer = f"Calls the tool {call['name']} with {json.dumps(call['args'], ensure_ascii=False, default=str)}"
     return found.model_copy(update={"answer": answer, "trajectory": (*finished, step)})
+
+
+def _with_one_question(messages: list[Any], asked: str | None) -> list[Any]:
+    """Return messages in which those of the user that came during the turn are parts of its question.
+
+    A tool or a middleware may add one, such as an image that the tool found. It does not begin another turn, in which
+    the outputs of the tools so far would not be evidence.
+
+    Args:
+        messages: the messages of the agent's state.
+        asked: the id of the message that began the turn; without it, the messages stay as they are.
+    """
+    place = next((n for n, one in enumerate(messages) if asked is not None and one.id == asked), len(messages))
+    added = [one for one in messages[place + 1 :] if isinstance(one, HumanMessage) and not is_summary(one)]
+    if not added:
+        return messages
+    parts = [part for one in (messages[place], *added) for part in _parts_of(one)]
+    question = messages[place].model_copy(update={"content": parts})
+    rest = (one for one in messages[place + 1 :] if not any(one is other for other in added))
+    return [*messages[:place], question, *rest]
+
+
+def _parts_of(message: HumanMessage) -> list[Any]:
+    """Return the parts of a message's content."""
+    content = message.content
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
 def response_tool_names(response_format: object) -> frozenset[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
-from jury_adapters.core.conversation import is_summary
+from jury_adapters.core.conversation import Conversation, is_summary
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken
 from jury_adapters.langchain.guard_marks import MARK, mark_of
 
@@ -42,19 +43,35 @@ def is_blocked(message: object, by: str | None = None) -> bool:
     return mark.get("kind") == "blocked" and by in (None, mark.get("by"))
 
 
-def this_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
-    """Return the messages after the user's last message; the summary of a conversation does not count as one."""
-    asked = [i for i, one in enumerate(messages) if isinstance(one, HumanMessage) and not is_summary(one)]
-    return messages[asked[-1] + 1 :] if asked else messages
+def new_turn(messages: Sequence[AnyMessage]) -> dict[str, str | None]:
+    """Return a turn as the state keeps it: its id, its question, and the id of the message that asks it."""
+    asked = (one for one in reversed(messages) if isinstance(one, HumanMessage) and not is_summary(one))
+    question = Conversation.of(messages).question
+    return {"id": uuid.uuid4().hex, "question": question, "asked": getattr(next(asked, None), "id", None)}
 
 
-def rejected_rounds(messages: Sequence[AnyMessage], by: str) -> tuple[int, Judgment | None]:
+def this_turn(messages: Sequence[AnyMessage], asked: str | None = None) -> Sequence[AnyMessage]:
+    """Return the messages after the one with the id ``asked``, or after the user's last message.
+
+    The summary of a conversation does not count as a message of the user.
+    """
+    starts = [n for n, one in enumerate(messages) if asked is not None and one.id == asked]
+    starts = starts or [n for n, one in enumerate(messages) if isinstance(one, HumanMessage) and not is_summary(one)]
+    return messages[starts[-1] + 1 :] if starts else messages
+
+
+def rejected_rounds(messages: Sequence[AnyMessage], by: str, asked: str | None) -> tuple[int, Judgment | None]:
     """Return how many rounds of this turn had a tool call that ``by`` rejected, and a judgment on the last round.
 
     It is FAIL if a call of that round was FAIL, else ERROR or ABSTAIN, and None if no call of that round was rejected.
+
+    Args:
+        messages: the messages of the agent's state.
+        by: the name of the jury.
+        asked: the id of the message that asks the question of the turn, if it is known.
     """
     rounds, rejected = 0, list[str | None]()
-    for one in this_turn(messages):
+    for one in this_turn(messages, asked):
         if isinstance(one, AIMessage):
             rounds, rejected = rounds + bool(rejected), []
         mark = mark_of(one)

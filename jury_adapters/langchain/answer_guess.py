@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from jury_adapters.core.advised_map import OTHER_FIELDS, advised_map, existing, is_id, likely_answer, path_of, such_as
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import plain_repr
-from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, may_be_answer
+from jury_adapters.core.field_names import FIELD_NAMES, may_be_answer
 from jury_adapters.core.graph_commands import state_update
 from jury_adapters.core.input_output import WHOLE_PART, Found, read_outputs
 from jury_adapters.core.loose_values import messages_in, opened
@@ -131,7 +131,7 @@ def _state_map(state: Mapping[str, object], texts: Sequence[str], found: Found) 
     return existing(paths, state)
 
 
-_KNOWN = ALIASES.keys() | Case.model_fields
+_KNOWN = frozenset(Case.model_fields).union(*(names.everywhere for names in FIELD_NAMES.values()))
 _REFERENCES = frozenset(FIELD_NAMES["reference"].everywhere)
 _ANSWERS = FIELD_NAMES["answer"].in_its_part
 _RECOGNISED = frozenset({*_ANSWERS, "structured_response", "intermediate_steps", "generations"})

@@ -11,7 +11,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from jury_adapters.core.conversation import text_of_message
-from jury_adapters.langchain.agent_turns import is_blocked
+from jury_adapters.langchain.agent_turns import is_blocked, last_ai
 
 ToolResult: TypeAlias = ToolMessage | Command[Any]
 
@@ -34,9 +34,9 @@ class DirectAnswer:
     def of(cls, request: ToolCallRequest, result: object) -> Self | None:
         """Return the answer in a tool's result; None if the turn does not end with it.
 
-        An error goes back to the model. A command for the parent graph is a handoff.
+        An error ends the turn as well, so it is an answer. A command for the parent graph is a handoff.
         """
-        if not getattr(request.tool, "return_direct", False):
+        if not ends_turn(request):
             return None
         parts = result if isinstance(result, list) else [result]
         if any(isinstance(part, Command) and part.graph is not None for part in parts):
@@ -44,7 +44,7 @@ class DirectAnswer:
         messages = [message for part in parts for message in _messages_in(part)]
         call = request.tool_call
         own = [one for one in messages if isinstance(one, ToolMessage) and one.tool_call_id == call["id"]]
-        if not own or own[-1].status == "error" or any(map(is_blocked, messages)):
+        if not own or any(map(is_blocked, messages)):
             return None
         return cls(call, result, messages)
 
@@ -79,6 +79,19 @@ class DirectAnswer:
             additional_kwargs=refusal.additional_kwargs,
         )
         return Command(update={"messages": [message], **update})
+
+
+def ends_turn(request: ToolCallRequest) -> bool:
+    """Whether the agent returns the result of a call, and does not ask the model again.
+
+    It does so if all tools that the model called are ``return_direct``, also after an error. Tools of the vendor are
+    not the agent's, and do not count.
+    """
+    if not getattr(request.tool, "return_direct", False):
+        return False
+    known = {tool.name: tool.return_direct for tool in getattr(request.runtime, "tools", None) or ()}
+    asked = last_ai(request.state["messages"])
+    return all(known.get(call["name"], True) for call in (() if asked is None else asked.tool_calls))
 
 
 def _messages_in(part: object) -> list[BaseMessage]:

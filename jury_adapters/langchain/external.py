@@ -40,6 +40,7 @@ from jury_adapters.judges.external_results import read_preference, read_result, 
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.evaluator_kinds import Kind, json_arguments, kind_of, of_json
 from jury_adapters.langchain.function_arguments import arguments_of, explained
+from jury_adapters.langchain.openevals_prompts import fault_scale
 from jury_adapters.langchain.rows import quietly
 from jury_adapters.langchain.string_criteria import check_comparison, scale_of
 
@@ -75,7 +76,10 @@ def from_evaluator(
     counts only with ``pass_labels=``, or if the result has no ``score`` at all. A pairwise one compares the two
     ``candidates`` of a case; its label is ``A``, ``B`` or ``tie``. LangChain's criteria that a bad answer meets
     (``harmfulness``, ``maliciousness``, ``controversiality``, ``misogyny``, ``criminality``, ``insensitivity``) are
-    inverted: Y is FAIL.
+    inverted: Y is FAIL. So are judges of openevals with one of its own prompts that ask for a fault
+    (``TOXICITY_PROMPT``, ``FAIRNESS_PROMPT``, ``PII_LEAKAGE_PROMPT``, ``CODE_INJECTION_PROMPT``,
+    ``PROMPT_INJECTION_PROMPT``, ``LAZINESS_PROMPT``, ``PERCEIVED_ERROR_PROMPT``, ``EXPLICIT_CONTENT_PROMPT``,
+    ``SENSITIVE_IMAGERY_PROMPT``): True is FAIL.
 
     Args:
         evaluator: a function, a ``RunEvaluator``, or the result of ``load_evaluator(...)``.
@@ -94,7 +98,7 @@ def from_evaluator(
     Raises:
         ConfigurationError: ``evaluator`` is not an evaluator, or an option is invalid; or one of the criteria above is
             combined with others, reworded, or rated with numbers, and there is no ``scale=``; or it is used to compare
-            two answers. Any criterion with a word for such a fault (harmful, offensive, toxic, ...) in its name or text
+            two answers. Any criterion with a word for such a fault (harmful, toxic, wrong, ...) in its name or text
             counts as reworded.
     """
     if _is_string_evaluator(evaluator):
@@ -103,6 +107,8 @@ def from_evaluator(
                 "a string evaluator gets the texts of the case; arguments= and trajectory= are for functions"
             )
         return _from_string_evaluator(evaluator, trace=trace, **options)
+    if "scale" not in options and (scale := fault_scale(evaluator)) is not None:
+        options["scale"] = scale
     return _from_function(evaluator, arguments=arguments, trajectory=trajectory, trace=trace, **options)
 
 

@@ -25,7 +25,8 @@ class JuryState(AgentState[Any]):
         jury_verdict: the last verdict of this turn, as returned by :meth:`Judgment.to_dict`; without its texts if the
             answer was withheld, since they may quote it.
         jury_attempts: private: the number of times that each jury has sent the model back in this turn.
-        jury_turn: private: the id of this turn, and its question, which a summary may remove from the messages.
+        jury_turn: private: the id of this turn, its question, which a summary may remove from the messages, and the id
+            of the message that asks it.
         jury_drafts: private: with ``keep_drafts=True``, the drafts of this turn that the user did not get.
     """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from inspect import Signature, signature
@@ -15,7 +14,6 @@ from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
-from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
@@ -37,8 +35,8 @@ except ImportError as missing:
 from jury_adapters.core.undecided import OnUndecided
 from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import MAX_RETRIES, REFUSAL, AgentGuard, OnFail
-from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, rejected_rounds, with_mark
-from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
+from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, new_turn, rejected_rounds, with_mark
+from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult, ends_turn
 from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft
 from jury_adapters.langchain.judged_tools import NamedTools, read_judged_tools
 from jury_adapters.langchain.jury_state import JuryState
@@ -71,12 +69,13 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         on_fail: ``"retry"``, ``"block"`` or ``"annotate"``.
         max_retries: the maximum number of retries per turn, only with ``on_fail="retry"``; 0 is the same as
             ``"block"``.
-        when: ``"final"``: the final answer of the agent, also a structured one or that of a ``return_direct`` tool. The
-            latter is never retried, because no model wrote it; if it is withheld, its command is dropped too; a command
-            for the parent graph is a handoff and not an answer. ``"every_model"``: every output of the model, including
-            tool calls before they are made. ``"tools"``: each tool call, before it is made; a rejected call is not
-            made. List this middleware after those that change a call, such as ``HumanInTheLoopMiddleware``: it judges
-            the call that the middlewares before it pass on.
+        when: ``"final"``: the final answer of the agent, also a structured one or that of a ``return_direct`` tool,
+            unless a tool of another kind is called beside it. The result of a tool is never retried, because no model
+            wrote it; if it is withheld, its command is dropped too; a command for the parent graph is a handoff and not
+            an answer. ``"every_model"``: every output of the model, including tool calls before they are made.
+            ``"tools"``: each tool call, before it is made; a rejected call is not made, and if its result would have
+            been the answer, the user gets ``refusal``. List this middleware after those that change a call, such as
+            ``HumanInTheLoopMiddleware``: it judges the call that the middlewares before it pass on.
         on_undecided: ``"allow"`` or ``"block"``, without a retry, if the verdict is neither PASS nor FAIL because the
             jury abstains or fails. Default: ``"block"`` for tool calls, unless ``on_fail`` is ``"annotate"``;
             ``"allow"`` for answers. If it is given, it also decides about a FAIL that only failed jurors caused; by
@@ -201,7 +200,7 @@ class _ModelJury(JuryMiddleware):
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Start a turn: reset the verdict, the attempts and the drafts."""
-        turn = {"id": uuid.uuid4().hex, "question": Conversation.of(state["messages"]).question}
+        turn = new_turn(state["messages"])
         drafts: dict[str, Any] = {"jury_drafts": None} if self._guard.keep_drafts else {}
         return {"jury_verdict": None, "jury_attempts": {}, "jury_turn": turn, **drafts}
 
@@ -305,6 +304,11 @@ class _ToolJury(JuryMiddleware):
         "neither is possible, tell the user what you could not do."
     )
 
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Start a turn, unless a jury of answers has started it."""
+        turn = new_turn(state["messages"])
+        return None if turn["asked"] == (state.get("jury_turn") or {}).get("asked") else {"jury_turn": turn}
+
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
         if not self._is_judged(request):
             return handler(request)
@@ -337,8 +341,9 @@ class _ToolJury(JuryMiddleware):
 
     def _ended(self, request: ModelRequest[Any]) -> AIMessage | None:
         """Return the refusal if the last round had a rejected call and exceeded the number of attempts."""
-        messages = request.state["messages"]
-        rounds, judgment = rejected_rounds(messages, self.name)
+        state: Any = request.state
+        messages = state["messages"]
+        rounds, judgment = rejected_rounds(messages, self.name, (state.get("jury_turn") or {}).get("asked"))
         if judgment is None or rounds <= self._guard.max_retries:
             return None
         return self._guard.refusal_of(judgment, like=last_ai(messages))
@@ -352,16 +357,19 @@ class _ToolJury(JuryMiddleware):
         """Decide on a call: return the run for the sinks, and the message that replaces a rejected call."""
         call, guard = request.tool_call, self._guard
         outcome = guard.outcome_of(judgment, calls=True, attempts=0)
-        rejected = outcome in ("rejected", "blocked")
-        run = guard.run_of(
-            call["id"], "tool", case, judgment, outcome="rejected" if rejected else outcome, tool=call["name"]
-        )
+        rejected, ends = outcome in ("rejected", "blocked"), ends_turn(request)
+        if rejected:
+            outcome = "blocked" if ends else "rejected"
+        run = guard.run_of(call["id"], "tool", case, judgment, outcome=outcome, tool=call["name"])
         if not rejected:
             return run, None
-        said = f"This call was not made. {guard.feedback_of(judgment)}"
-        extra = marked("tool", guard.name, judgment)
-        refusal = ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error", additional_kwargs=extra)
-        return run, refusal
+        if ends:  # the user reads the message, and no model does
+            refusal = guard.refusal_of(judgment, like=None)
+            said, extra = str(refusal.text), refusal.additional_kwargs
+        else:
+            said, extra = f"This call was not made. {guard.feedback_of(judgment)}", marked("tool", guard.name, judgment)
+        instead = ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error", additional_kwargs=extra)
+        return run, instead
 
     def _noted(self, result: ToolResult, run: JudgedRun) -> ToolResult:
         if not isinstance(result, ToolMessage):

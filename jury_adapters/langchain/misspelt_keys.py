@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from jury_adapters.core.case import Case
 from jury_adapters.core.column_checks import has_field, meant_field
 from jury_adapters.core.errors import plain_repr
-from jury_adapters.core.field_names import ALIASES
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, FORMAT_COLUMNS, METADATA_NAMES, PAIRS
 from jury_adapters.core.unnamed_answer import names_an_answer
 
 _log = logging.getLogger(__name__)
 _MOST_REPORTED = 20
+_NAMES = frozenset(name for names in FIELD_NAMES.values() for name in names.in_its_part)
+_KNOWN = frozenset({*Case.model_fields, *_NAMES, *METADATA_NAMES, *FORMAT_COLUMNS, *PAIRS})
 
 
 class MisspeltKeys:
@@ -33,7 +35,7 @@ class MisspeltKeys:
         """
         given = value if isinstance(value, Mapping) and len(self._seen) < _MOST_REPORTED else {}
         for key, text in given.items():
-            if not isinstance(key, str) or key in self._seen or key in ALIASES or key in Case.model_fields:
+            if not isinstance(key, str) or key in self._seen or key in _KNOWN:
                 continue
             self._seen.add(key)
             meant = meant_field(key)

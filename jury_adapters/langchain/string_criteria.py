@@ -25,7 +25,7 @@ def scale_of(evaluator: object) -> tuple[float, float] | None:
 
     Raises:
         ConfigurationError: one of these criteria is combined with others or rated with numbers, or the name or the text
-            of a criterion has a word for such a fault (harmful, offensive, toxic, ...), so that a high score may mean a
+            of a criterion has a word for such a fault (harmful, toxic, wrong, ...), so that a high score may mean a
             good or a bad answer. Texts such as "free of harmful content" also have such a word.
     """
     criteria = _criteria_of(evaluator)
@@ -87,7 +87,9 @@ _FAULT = re.compile(
     r"harm(?!less|on)|malic|malevol|malign|misogyn|misandr|sexis|sexual|racis|crimin|illegal|unlawful|insensitiv|"
     r"offensiv|offend|controvers|debatable|toxic|inappropriate|improper|hate|hateful|hatred|abus|violen|discriminat|bias|"
     r"prejudic|stereotyp|danger|unsafe|unethical|immoral|obscen|profan|vulgar|rude|insult|disrespect|threat|harass|"
-    r"bully|dishonest|deceptive|deceiv|mislead|manipulat|derogat|slur"
+    r"bully|dishonest|deceptive|deceiv|mislead|manipulat|derogat|slur|"
+    r"hallucinat|fabricat|confabulat|inaccura|incorrect|wrong|untrue|falsehood|unsupported|ungrounded|unfaithful|"
+    r"contradict|irrelevan|nonsens|plagiar|leak|mistake|error(?!-?free|less)"
     r")\w*",
     re.IGNORECASE,
 )

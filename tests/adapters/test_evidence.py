@@ -89,6 +89,8 @@ def call(output, **arguments):
     call("Recorded: 1987.", year=1987),
     call("The last bus of line 4 leaves at 18:00.\n", code=f"print('{INVENTED}')"),
     call("18:00\n", code="print('18:00')"),
+    call(f"[('{INVENTED}',)]", query=f"SELECT '{INVENTED}' AS fact"),
+    call(f'[{{"fact": "{INVENTED}"}}]', query=f"SELECT '{INVENTED}' AS fact FROM lines LIMIT 1;"),
     call(f"- [ ] {INVENTED}\n- [ ] Say goodbye to everybody.", items=[
         {"text": INVENTED, "done": False}, {"text": "Say goodbye to everybody.", "done": False}]),
     call(f"Items: [{{'text': '{INVENTED}', 'done': False}}]", items=[{"text": INVENTED, "done": False}]),
@@ -108,6 +110,9 @@ def test_an_output_that_repeats_an_argument_is_no_evidence_unless_its_tool_is_na
     (call(f"Stored note 12 in the book of today: {INVENTED} There are 11 older notes.", text=INVENTED),
      "Stored note 12 in the book of today: … There are 11 older notes."),
     (call(f"{INVENTED}\n16:25\n", code=f"print('{INVENTED}'); print(last(4))"), "…\n16:25\n"),
+    (call(f"[('{INVENTED}', 'Harbour', 57)]", query=f"SELECT '{INVENTED}', stop, height FROM stops"),
+     "[('…', 'Harbour', 57)]"),
+    (call("[('Line of the Old Harbour', 57)]", query="SELECT * FROM lines WHERE n='Line of the Old Harbour'"), None),
     (call("the capital city of France: Paris", query="the capital city of France"), None),
 ])  # fmt: skip
 def test_of_other_outputs_only_the_repeated_argument_is_left_out(given, left):

@@ -8,8 +8,9 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel
 from support.langchain_apps import Watched
 
+from jury_adapters import Judge
 from jury_adapters.checks import Equals
-from jury_adapters.langchain import JuryEvaluator, JuryRunnable, to_case
+from jury_adapters.langchain import JuryEvaluator, JuryRunnable, jury_node, to_case
 
 WANTED = {"covered": True, "reason": "theft", "amount_eur": 1250}
 WRONG = {"covered": False, "reason": "theft", "amount_eur": 1.25}
@@ -74,10 +75,22 @@ def test_a_field_map_chooses_all_of_the_outputs_without_a_warning(caplog):
 @pytest.mark.parametrize("beside", [
     {}, {"thread_id": 7}, {"gold": True}, {"retrieved_ids": ["a"]}, {"score": None}, {"status": 200},
     {"pages": [Document("Section 3.")]}, {"question": "When?", "tries": 2}, {"context": ["c"], "run_id": "r1"},
-    {"messages": []},
+    {"messages": []}, {"thread_id": "t7"}, {"gold": "FAIL", "session_id": "s1"},
 ])  # fmt: skip
 def test_bookkeeping_and_documents_do_not_belong_to_the_answer(beside):
     assert to_case({"outputs": {"reply": "At nine.", **beside}}).answer == "At nine."
+
+
+def test_the_label_of_a_person_beside_the_answer_of_a_node_is_not_shown_to_the_jury(caplog):
+    seen = []
+    jury_node(Judge.from_function(lambda case: not seen.append(case))).invoke({"draft": "At nine.", "gold": "FAIL"})
+    assert [case.answer for case in seen] == ["At nine."]
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("beside", [{"id": "A17"}, {"name": "Ann"}, {"type": "invoice"}])
+def test_a_text_that_an_extraction_may_have_does(beside):
+    assert to_case({"outputs": {"city": "Bern", **beside}}).answer.startswith('{"city": "Bern", ')
 
 
 @pytest.mark.parametrize("beside", [{"tries": 2}, {"sure": True}, {"tags": []}, {"parts": {"hour": 9}}])

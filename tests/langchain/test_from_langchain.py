@@ -14,6 +14,7 @@ from support.judge_model import YES, judge_model
 
 with warnings.catch_warnings():  # what these import is their own affair
     warnings.simplefilter("ignore")
+    import openevals.prompts
     from agentevals.trajectory.match import create_async_trajectory_match_evaluator, create_trajectory_match_evaluator
     from langchain_classic.chains.constitutional_ai.models import ConstitutionalPrinciple
     from langchain_classic.evaluation import Criteria, PairwiseStringEvaluator, StringEvaluator, load_evaluator
@@ -66,6 +67,28 @@ class TestOpenevals:
         assert judgment.status == "ABSTAIN"
         assert judgment.reasoning == "the evaluator needs 'reference_outputs', which the case does not have"
         assert model.seen == []
+
+    @pytest.mark.parametrize("name", ["TOXICITY_PROMPT", "PII_LEAKAGE_PROMPT", "CODE_INJECTION_PROMPT"])
+    def test_a_prompt_of_openevals_that_asks_for_a_fault_is_inverted(self, make, name):
+        def judged(score, **options):
+            model = judge_model({"reasoning": "so", "score": score})
+            prompt = getattr(openevals.prompts, name)
+            return from_evaluator(partial(make(prompt=prompt, judge=model, continuous=score == 0.9)), **options)
+
+        assert [judged(score).judge(CASE).status for score in (True, False, 0.9)] == ["FAIL", "PASS", "FAIL"]
+        assert judged(True, scale=(0, 1)).judge(CASE).passed
+
+    @pytest.mark.parametrize("name", ["HALLUCINATION_PROMPT", "CONCISENESS_PROMPT", "CORRECTNESS_PROMPT"])
+    def test_a_prompt_of_openevals_that_good_answers_meet_is_taken_as_it_is(self, make, name):
+        model = judge_model({"reasoning": "so", "score": True})
+        assert from_evaluator(make(prompt=getattr(openevals.prompts, name), judge=model)).judge(CASE).passed
+
+    def test_true_is_bad_on_a_scale_whose_best_score_is_the_lower_one(self, make):
+        def judged(score):
+            model = judge_model({"reasoning": "so", "score": score})
+            return from_evaluator(make(prompt=PROMPT, judge=model), scale=(1, 0)).judge(CASE)
+
+        assert [judged(score).status for score in (True, False)] == ["FAIL", "PASS"]
 
     def test_its_scores_are_read_on_their_scale(self, make):
         def judged(score, **options):
@@ -355,6 +378,8 @@ class TestStringEvaluators:
         {"my": "Is this malicious?"}, {"misogynistic": ""}, {"x": "Would a court call it criminal?"},
         {"is_toxic": "Is it so?"}, {"my": "Is the submission free of harmful content?"}, {"Controversy": "Any?"},
         {"my": "Grade it.\nIs it sexist?"}, {"my": "Is it racist? Answer as follows:"},
+        {"my": "Does the answer hallucinate?"}, {"fabrications": "Any?"}, {"my": "Is a number of it wrong?"},
+        {"my": "Does it contradict the context?"}, {"my": "Has it spelling mistakes or other errors?"},
         ConstitutionalPrinciple(name="p", critique_request="Say how it is unethical.", revision_request="Change it."),
     ])  # fmt: skip
     def test_a_criterion_in_other_words_for_a_fault_is_refused_unless_the_scale_says_what_is_good(self, criterion):
@@ -418,7 +443,10 @@ class TestStringEvaluators:
         assert compared({"harmlessness": "Is the submission harmless?"}).label == "A"
 
     def test_criteria_that_good_answers_meet_stay_as_they_are(self):
-        own = {"harmlessness": "Is it harmless and unbiased?", "non-toxicity": "Is it non-toxic and inoffensive?"}
+        own = {
+            "harmlessness": "Is it harmless, unbiased and error-free?",
+            "non-toxicity": "Is it non-toxic and inoffensive?",
+        }
         evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=own)
         assert from_evaluator(evaluator).judge(CASE).passed
 

@@ -585,7 +585,7 @@ def test_each_kind_hooks_in_only_where_it_must():
              for when in ("final", "every_model", "tools")}  # fmt: skip
     ours = {when: {node.partition(".")[2] for node in found if "guard" in node} for when, found in nodes.items()}
     both = {"before_agent", "after_model"}
-    assert ours == {"final": both, "every_model": both, "tools": set()}
+    assert ours == {"final": both, "every_model": both, "tools": {"before_agent"}}
 
 
 @pytest.mark.slow

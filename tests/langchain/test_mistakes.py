@@ -324,6 +324,22 @@ def test_a_misspelt_key_of_an_input_is_logged_once(caplog):
     ]
 
 
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"question": "q", "generation": "good"},  # LangGraph's example of a RAG agent
+        {"question": "q", "documents": ["c"], "generation": "good", "web_search": "no"},
+        {"content": "good", "question": "q"},
+        {"question": "q", "answer": "good", "retrieved_context_ids": ["p1"], "expected_ids": ["p1"]},
+        {"question": "q", "documents": "one text"},  # before the answer is written
+        {"task": "q", "passages": "one text"},
+    ],
+)
+def test_a_key_that_is_read_is_not_called_misspelt_or_an_answer(state, caplog):
+    JuryRunnable(says_good).invoke(state)
+    assert [one.getMessage() for one in caplog.records] == []
+
+
 @pytest.mark.parametrize("key", ["answr", "Ansewr", "respnse"])
 @pytest.mark.parametrize("beside", [{"contexts": ["c"]}, {"question": "q", "contexts": ["c"]}, {}])
 def test_a_misspelt_key_that_is_taken_as_the_answer_is_logged_once(key, beside, caplog):
