@@ -136,10 +136,13 @@ def meant_field(column: str) -> str:
 
 
 def advise_on_columns(row: Mapping[str, object]) -> str:
-    """Return advice for a row of which no column is known."""
+    """Return advice for a row of which no column is known, or none of the known ones has a value."""
     for name, value in row.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             return f"{name!r} holds a list of rows: give each a line of its own, or the list a .json file"
+    fields = [repr(name) for name in map(str, row) if name.strip().casefold() in _SPELT]
+    if fields:
+        return f"nothing is in {', '.join(fields)}"
     meant = [f"{name!r} as {meant_field(name)!r}" for name in map(str, row) if meant_field(name)]
     return f"did you mean {', '.join(meant)}?" if meant else f"rename them ({_NAMES}), or give --map answer=COLUMN"
 

@@ -91,7 +91,7 @@ def listed_labels(pass_labels: Collection[str]) -> Collection[str]:
 
 
 def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known: Collection[str] = ()) -> None:
-    """Check that cases have the PASS labels, and no other spellings of them, which would mean FAIL.
+    """Check that cases have the PASS labels, and no other spellings of these or of PASS, which would mean FAIL.
 
     Cases that all have one label may be a batch without any PASS. They are accepted, unless the label is nearly the
     PASS label, or a word for PASS.
@@ -114,9 +114,10 @@ def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known
                 continue
             meant = f" (did you mean {near[0]!r}?)" if near else ""
             raise UnclearLabels(f"no labelled case has the label {plain_repr(label)}{meant}; there are {tally(seen)}")
-    spelt = {label.casefold(): label for label in pass_labels}
+    own = {"PASS"} & seen.keys() if pass_labels else ()  # always means PASS, because `jury review` writes it
+    spelt = {label.casefold(): label for label in (*own, *pass_labels)}
     for label in seen:
-        if label not in pass_labels and (given := spelt.get(label.casefold())) is not None:
+        if label not in (*own, *pass_labels) and (given := spelt.get(label.casefold())) is not None:
             raise UnclearLabels(
                 f"the human labels {plain_repr(given)} and {plain_repr(label)} differ only in capitals, and only the "
                 f"first is said to mean PASS; there are {tally(seen)}"
@@ -174,7 +175,7 @@ class LabelMeanings:
 
     Attributes:
         meaning: the status by label; other labels have no meaning, unless they are an obvious word.
-        only: whether labels outside ``meaning`` mean FAIL, because the labels that mean PASS were listed.
+        only: whether labels outside ``meaning``, which has PASS, mean FAIL, because those that mean PASS were listed.
         seen: the count of each human label, for messages.
     """
 
