@@ -50,6 +50,15 @@ def human_label(value: object) -> str | None:
     return str(value).strip() or None
 
 
+def no_opinion(label: object) -> bool:
+    """Whether a recorded label is blank, or the status of a judgment without an opinion.
+
+    >>> no_opinion(" "), no_opinion("ABSTAIN"), no_opinion("ERROR"), no_opinion("error"), no_opinion(0)
+    (True, True, True, False, False)
+    """
+    return isinstance(label, str) and label.strip() in ("", str(Status.ABSTAIN), str(Status.ERROR))
+
+
 def human_label_of(case: Case | None, judgment: Judgment, column: str = GOLD) -> str | None:
     """Return the human label of a judged case, from its metadata or from the metadata that its verdict keeps.
 
