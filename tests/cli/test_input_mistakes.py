@@ -118,7 +118,7 @@ def test_answers_under_an_unknown_name_are_found_in_any_row(rows):
     content = "".join(json.dumps({"question": "A?", **row}) + "\n" for row in rows)
     result = judged(content, name="cases.jsonl")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"no row has an answer, and the column {list(rows[-1])[0]!r} is not used" in told(result)
+    assert f"no row has an answer, and the column {next(iter(rows[-1]))!r} is not used" in told(result)
     assert judged(content + '{"question": "A?", "answer": "d"}\n', name="cases.jsonl").exit_code == 0
 
 
