@@ -146,3 +146,21 @@ def test_a_column_that_is_read_as_a_field_is_not_called_empty(column: str, mappi
     said = refused(run(command, "marked.csv", "--jury", "jury.yaml", "--label-column", column, *mapping))
     assert f"the column {column!r} is read as a field of the cases" in said
     assert "empty" not in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--label-column", "score"), "column score), so --label-column has no effect"),
+        (("--label-column", "score", "--pass-label", "x"), "so --label-column and --pass-label have no effect"),
+        (("--pass-label", "x"), "(column gold), so --pass-label has no effect"),
+        (LABELS, ""),
+        ((), ""),
+    ],
+)
+def test_options_of_labels_that_standard_input_lacks_are_named(options: tuple[str, ...], said: str):
+    arguments = ["judge", "-", "--jury", "jury.yaml", *options]
+    result = CliRunner().invoke(app, arguments, input=HEAD + "\n".join(ROWS) + "\n")
+    assert result.exit_code == 0
+    assert said in " ".join(result.stderr.split())
+    assert ("no case has a human label" in result.stderr) == bool(said)
