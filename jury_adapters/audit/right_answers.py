@@ -21,7 +21,7 @@ def right_answers(cases: Iterable[Case | Mapping[str, object]], pass_labels: Col
 
     Args:
         cases: the cases. If some have a human label, the answers of the others were not checked.
-        pass_labels: the human labels that mean PASS; the others then mean FAIL.
+        pass_labels: the human labels that mean PASS; the others, except PASS itself, then mean FAIL.
 
     Raises:
         UnclearLabels: a human label has no PASS or FAIL meaning, or no case has one of the ``pass_labels``.

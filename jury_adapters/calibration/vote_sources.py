@@ -18,6 +18,7 @@ from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.duplicates import ContradictingLabels, identity_of, one_label, refuse_other_content
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.field_names import holds_no_field
+from jury_adapters.core.human_labels import no_opinion
 from jury_adapters.core.judged_file import JudgedFile, cases_for_group
 from jury_adapters.core.results_file import (
     field_map_named_in,
@@ -52,7 +53,7 @@ def row_items(
     collected = [
         ItemVotes(
             str(items[row]) if items else str(row),
-            dict(zip(names, cast, strict=True)),
+            {name: None if no_opinion(vote) else vote for name, vote in zip(names, cast, strict=True)},
             gold=gold[row] if gold else None,
             group=groups[row] if groups else None,
             identity=(None, str(items[row])) if items else None,
@@ -210,7 +211,7 @@ def _recorded(
             value = plain(recorded_label(vote) if key == "label" else vote.get(key))
         else:
             value = plain(vote)
-        votes[name] = None if value in abstaining else value
+        votes[name] = None if value in abstaining or no_opinion(value) else value
         numbers[name] = recorded_numbers(vote, votes[name])
         if isinstance(vote, Mapping):
             models[name] = vote.get("model")

@@ -144,15 +144,21 @@ def check_pass_labels_of(against: LabelComparison, file: Path | str) -> None:
 
 
 def report_pass_labels(against: LabelComparison, file: Path | str, messages: Messages) -> ExitCode:
-    """Report a ``--pass-label`` that no case of a run has, and return the exit code for it."""
-    if not against.pass_labels:
-        return ExitCode.OK
-    if not against.cases and not against.known_labels:
-        messages.info(f"{file}: no case has a human label (column {against.column}), so --pass-label has no effect")
+    """Report options of labels that no case of a run has, and return the exit code for a wrong ``--pass-label``."""
+    given = [name for name, used in _options_of(against).items() if used]
+    if given and not against.cases and not against.known_labels:
+        effect = f"so {' and '.join(given)} {'has' if len(given) == 1 else 'have'} no effect"
+        name = "standard input" if file == STDIN else file
+        messages.info(f"{name}: no case has a human label (column {against.column}), {effect}")
     if not against.unknown_pass_label:
         return ExitCode.OK
     messages.error(f"{file}: {against.unknown_pass_label}; {NAME_PASS_LABELS}")
     return ExitCode.BAD_INPUT
+
+
+def _options_of(against: LabelComparison) -> dict[str, bool]:
+    """Return the options about human labels, and whether each was given."""
+    return {"--label-column": against.column != GOLD, "--pass-label": bool(against.pass_labels)}
 
 
 def refuse_review_labels(cases: Path | None) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from jury_adapters.core.column_checks import is_verdict
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.formatting import counted
+from jury_adapters.core.human_labels import human_label
 from jury_adapters.core.results_file import cases_named_in, is_result
 from jury_adapters.core.row_files import first_row, read_rows
 
@@ -79,8 +80,16 @@ def why_no_labels(file: Path, column: str, columns: Iterable[str], unread: Unrea
     Raises:
         InputError: the file cannot be read as a whole.
     """
-    if not any(column in (row.values or ()) or column in row.empty for row in read_rows(file)):
+    name, found = plain_repr(column), False
+    for row in read_rows(file):
+        found = found or column in (row.values or ()) or column in row.empty
+        if not unread.number and human_label((row.values or {}).get(column)) is not None:
+            return (
+                f"{file}: the column {name} is read as a field of the cases, such as their answer or reference, and "
+                "not as their labels; give it a name that no field has, such as 'gold'"
+            )
+    if not found:
         return f"{file}: {no_such_labels(column, columns)}{unread.note}"
     if unread.number:
-        return f"{file}: no case that could be read has a label in the column {plain_repr(column)}{unread.note}"
-    return f"{file}: no case has a label in the column {plain_repr(column)}, which is empty in every row"
+        return f"{file}: no case that could be read has a label in the column {name}{unread.note}"
+    return f"{file}: no case has a label in the column {name}, which is empty in every row"

@@ -32,7 +32,7 @@ from jury_adapters.core.formatting import counted
 from jury_adapters.core.frame_layouts import refuse_frame
 from jury_adapters.core.input_files import is_blank
 from jury_adapters.core.row_files import Row, read_rows, read_stream
-from jury_adapters.core.run_errors import lost_outputs
+from jury_adapters.core.run_errors import left_nothing, lost_outputs
 from jury_adapters.core.traces.trace_cases import TraceReader, is_request
 
 STDIN = Path("-")
@@ -134,7 +134,8 @@ def case_of(row: Mapping[str, object], field_map: FieldMapLike | None = None, im
         raise
     except (ValueError, TypeError) as error:
         raise InputError(str(error)) from None
-    if not _is_something(case) and not lost_outputs(row):
+    failed = lost_outputs(row) or (case.run_error is not None and left_nothing(row))
+    if not failed and not _is_something(case):
         raise UnknownColumns(
             f"no column is a question, an answer or contexts; there are {clip(_columns_in(row))}; "
             f"{advise_on_columns(row)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.field_names import ALIASES, RELEVANT_IDS, RELEVANT_TEXTS, RETRIEVED_IDS
@@ -65,16 +66,14 @@ class ColumnChecks:
                 self._rivals.add(rival)
                 self._tell(f"of two values for one field, {rival}")
         for name, value in case.metadata.items():
+            if not self.any_answer and not self.likely_answer and _may_hold_answers(name, value):
+                self.likely_answer = name
             if name in self._seen or name in _OWN or len(self._seen) == _MOST_REPORTED:
                 continue
             self._seen[name] = None
-            if not self.likely_answer and isinstance(value, str) and names_an_answer(name):
-                self.likely_answer = name
             meant = meant_field(name)
             if meant and not has_field(case, ALIASES.get(meant, meant)):
                 self._hinted = True
-                if not self.likely_answer and ALIASES.get(meant, meant) == "answer" and _is_text(value):
-                    self.likely_answer = name
                 self._tell(f"the column {name!r} means nothing here. Did you mean {meant!r}?")
 
     @property
@@ -120,6 +119,13 @@ def is_verdict(value: object) -> bool:
     return isinstance(value, Mapping) and "status" in value
 
 
+def _may_hold_answers(name: str, value: object) -> bool:
+    """Whether a value is a text in a column named as for answers, or of several words in one similarly named."""
+    if name in _OWN or not isinstance(value, str):
+        return False
+    return names_an_answer(name) or (_is_text(value) and ALIASES.get(meant := meant_field(name), meant) == "answer")
+
+
 def _is_text(value: object) -> bool:
     """Whether a value is text of several words, and not an id."""
     return isinstance(value, str) and len(value.split()) > 1
@@ -130,16 +136,20 @@ def has_field(case: Case, name: str) -> bool:
     return getattr(case, name) not in (None, ())
 
 
+@lru_cache(maxsize=1000)
 def meant_field(column: str) -> str:
     """Return the name of a field that is similar to a column; empty if there is none."""
     return next(iter(get_close_matches(column.strip().casefold(), _SPELT, n=1, cutoff=_ALIKE)), "")
 
 
 def advise_on_columns(row: Mapping[str, object]) -> str:
-    """Return advice for a row of which no column is known."""
+    """Return advice for a row of which no column is known, or none of the known ones has a value."""
     for name, value in row.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             return f"{name!r} holds a list of rows: give each a line of its own, or the list a .json file"
+    fields = [repr(name) for name in map(str, row) if name.strip().casefold() in _SPELT]
+    if fields:
+        return f"nothing is in {', '.join(fields)}"
     meant = [f"{name!r} as {meant_field(name)!r}" for name in map(str, row) if meant_field(name)]
     return f"did you mean {', '.join(meant)}?" if meant else f"rename them ({_NAMES}), or give --map answer=COLUMN"
 

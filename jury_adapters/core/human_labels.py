@@ -50,6 +50,15 @@ def human_label(value: object) -> str | None:
     return str(value).strip() or None
 
 
+def no_opinion(label: object) -> bool:
+    """Whether a recorded label is blank, or the status of a judgment without an opinion.
+
+    >>> no_opinion(" "), no_opinion("ABSTAIN"), no_opinion("ERROR"), no_opinion("error"), no_opinion(0)
+    (True, True, True, False, False)
+    """
+    return isinstance(label, str) and label.strip() in ("", str(Status.ABSTAIN), str(Status.ERROR))
+
+
 def human_label_of(case: Case | None, judgment: Judgment, column: str = GOLD) -> str | None:
     """Return the human label of a judged case, from its metadata or from the metadata that its verdict keeps.
 
@@ -91,7 +100,7 @@ def listed_labels(pass_labels: Collection[str]) -> Collection[str]:
 
 
 def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known: Collection[str] = ()) -> None:
-    """Check that cases have the PASS labels, and no other spellings of them, which would mean FAIL.
+    """Check that cases have the PASS labels, and no other spellings of these or of PASS, which would mean FAIL.
 
     Cases that all have one label may be a batch without any PASS. They are accepted, unless the label is nearly the
     PASS label, or a word for PASS.
@@ -114,9 +123,10 @@ def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known
                 continue
             meant = f" (did you mean {near[0]!r}?)" if near else ""
             raise UnclearLabels(f"no labelled case has the label {plain_repr(label)}{meant}; there are {tally(seen)}")
-    spelt = {label.casefold(): label for label in pass_labels}
+    own = {"PASS"} & seen.keys() if pass_labels else ()  # always means PASS, because `jury review` writes it
+    spelt = {label.casefold(): label for label in (*own, *pass_labels)}
     for label in seen:
-        if label not in pass_labels and (given := spelt.get(label.casefold())) is not None:
+        if label not in (*own, *pass_labels) and (given := spelt.get(label.casefold())) is not None:
             raise UnclearLabels(
                 f"the human labels {plain_repr(given)} and {plain_repr(label)} differ only in capitals, and only the "
                 f"first is said to mean PASS; there are {tally(seen)}"
@@ -174,7 +184,7 @@ class LabelMeanings:
 
     Attributes:
         meaning: the status by label; other labels have no meaning, unless they are an obvious word.
-        only: whether labels outside ``meaning`` mean FAIL, because the labels that mean PASS were listed.
+        only: whether labels outside ``meaning``, which has PASS, mean FAIL, because those that mean PASS were listed.
         seen: the count of each human label, for messages.
     """
 

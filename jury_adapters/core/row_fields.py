@@ -178,7 +178,7 @@ class _Reading:
         if "messages" in self.named:
             thread = self._messages("messages")
             read = Conversation.of(thread)
-            if self.earlier or question not in (None, read.question):
+            if self.earlier or not (question is None or question.strip() == (read.question or "").strip()):
                 found["messages"] = before(thread, question)
             else:
                 found |= asked(read) if "candidates" in self.named else answered(read)

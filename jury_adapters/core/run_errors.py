@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from jury_adapters.core.field_names import METADATA_NAMES
 from jury_adapters.core.loose_values import json_text
+from jury_adapters.core.unnamed_answer import names_an_answer
 from jury_adapters.core.values import is_missing
 
 RUN_ERROR: Final = "run_error"
@@ -18,19 +20,25 @@ _PAUSED = re.compile(r"(NodeInterrupt|GraphInterrupt|GraphBubbleUp|ParentCommand
 def error_in(row: Mapping[str, object]) -> str | None:
     """Return the text in the column ``error`` of a row, if it is the error of a run; None without one.
 
-    The error may be a mapping with a ``message``. Numbers are not errors, and neither are the exceptions with which
-    LangGraph interrupts a run to ask a person.
+    The error may be a mapping with a ``message``, or True. Numbers are not errors, also as the texts of a table, where
+    False and a missing value are texts too. Neither are the exceptions with which LangGraph interrupts a run to ask a
+    person.
 
     >>> error_in({"error": "KeyError('CL-9')"}), error_in({"error": {"message": "timeout"}}), error_in({"error": 0.1})
     ("KeyError('CL-9')", 'timeout', None)
+    >>> error_in({"error": "False"}), error_in({"error": "0.1"}), error_in({"error": "None"})
+    (None, None, None)
     """
     given = next((row[name] for name in _NAMES if not is_missing(row.get(name))), None)
-    if isinstance(given, Mapping) and given:
+    if isinstance(given, Mapping) and not all(map(is_missing, given.values())):
         said = given.get("message")
         given = said if isinstance(said, str) and said.strip() else json_text(given)
-    if not isinstance(given, str) or not given.strip() or _PAUSED.match(given):
+    if given is True:
+        return json_text(given)
+    if not isinstance(given, str) or _PAUSED.match(given):
         return None
-    return given.strip()
+    said = given.strip()
+    return None if said.casefold() in _NOTHING or _NUMBER.fullmatch(said) else said
 
 
 def lost_outputs(row: Mapping[str, object]) -> bool:
@@ -40,6 +48,17 @@ def lost_outputs(row: Mapping[str, object]) -> bool:
     outputs = row["outputs"]
     values = list(outputs.values()) if isinstance(outputs, Mapping) else [outputs]
     return all(is_missing(value) or (isinstance(value, str) and not value.strip()) for value in values)
+
+
+def left_nothing(row: Mapping[str, object]) -> bool:
+    """Whether a row without any field of a case is a run that failed, and not a row with unknown columns.
+
+    Its answer is missing, or it has no text except its error and the known entries of the metadata.
+    """
+    if error_in(row) is None:
+        return False
+    texts = (name for name, value in row.items() if isinstance(value, str) and name not in (*_NAMES, *METADATA_NAMES))
+    return any(map(names_an_answer, row)) or not any(texts)
 
 
 def is_failed(error: str | None, fields: Mapping[str, Any]) -> bool:
@@ -56,3 +75,5 @@ def is_failed(error: str | None, fields: Mapping[str, Any]) -> bool:
 
 
 _NAMES = ("error", "Error")
+_NOTHING = frozenset({"", "none", "null", "nan", "<na>", "nat", "false", "no"})  # in a table, each value is a text
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping, Set
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
 
@@ -11,6 +11,7 @@ from jury_adapters.core.arguments import refuse_renamed
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
+from jury_adapters.core.human_labels import no_opinion
 from jury_adapters.core.judge import Judge, Outcome
 from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, OpinionStatuses, Status, abstain, evolve
 from jury_adapters.core.model_families import family_of
@@ -34,6 +35,7 @@ _EXAMPLE = "RecordedCritic('gpt-4o', 'votes.jsonl', labels={'valid': 'pass', 'in
 _RENAMED = {"pass_labels": "labels", "abstain_labels": "labels"}
 _MOST_NAMED = 5
 _STATUS_WORDS = {str(status): status for status in (Status.PASS, Status.FAIL)}
+_BOOLS = {"True": "PASS", "False": "FAIL"}
 _MIDDLE = 0.5  # the default, which declares nothing of the scores of the votes
 
 
@@ -41,7 +43,7 @@ class RecordedCritic(Judge):
     """Judge that repeats its recorded votes. It abstains where no vote is recorded.
 
     A vote is ``{"label": ..., "score"?: 0..1, "confidence"?: 0..1, "model"?: ..., "reasoning"?: ...}``, or the bare
-    label.
+    label. True is the label PASS, and False FAIL.
 
     Args:
         judge: the name under which the votes were recorded.
@@ -51,7 +53,7 @@ class RecordedCritic(Judge):
             which passes from 0.5. If a label passes or fails, all labels in ``votes`` need a meaning, and a vote of a
             case with another label abstains. If labels only abstain, such as the ``tie`` of a pairwise judge whose two
             orders disagree, the others have no PASS/FAIL meaning. By default, only the words PASS and FAIL have one, in
-            any case; with ``votes`` only if the judge votes nothing else.
+            any case; with ``votes`` only if the judge votes nothing else. A blank label, ABSTAIN and ERROR abstain.
         threshold: the lowest score that passes, for votes with only a score.
         name: the juror's name; the judge's by default.
         cost: the approximate price of a vote in US dollars. If given, each vote counts as one call at that price on
@@ -134,7 +136,7 @@ class RecordedCritic(Judge):
         if "status" in vote:
             return self._served(_judgment_in(vote))
         self._unpriced[None] += self._usage == NO_USAGE
-        label = None if vote.get("label") is None else str(vote["label"])  # ratings such as 4 are labels too
+        label = self._meanings.word(vote.get("label"))
         score = vote.get("score")
         model = vote.get("model") or self._judge
         why = self._meanings.why_abstains(label) or ("recorded: None" if label is None and score is None else "")
@@ -203,12 +205,12 @@ class _Meanings:
         used: the labels of the judge, as far as they are known.
     """
 
-    def __init__(self, labels: RecordedLabels | None, used: Collection[str] = ()) -> None:
+    def __init__(self, labels: RecordedLabels | None, used: Set[str] = frozenset()) -> None:
         if isinstance(labels, Mapping):  # ratings such as 4 are labels too
             labels = {str(name): meaning for name, meaning in labels.items()}
         self._known = {} if labels is None else given_labels(labels).by_key
         self._statuses = frozenset(label.meaning for label in self._known.values())
-        plain = labels is None and all(label.upper() in _STATUS_WORDS for label in used)
+        plain = labels is None and all(label.upper() in _STATUS_WORDS for label in used - _BOOLS.keys())
         self._words = _STATUS_WORDS if plain else {}
         self.decides = not self._statuses.isdisjoint(PASS_OR_FAIL)
 
@@ -219,6 +221,13 @@ class _Meanings:
     @property
     def opinion_statuses(self) -> OpinionStatuses:
         return PASS_OR_FAIL if self.decides and None not in self._statuses else ANY_OPINION
+
+    def word(self, label: object) -> str | None:
+        """Return a label as text: ratings such as 4 are labels too, and true is PASS unless it has another meaning."""
+        if label is None:
+            return None
+        text = str(label)
+        return _BOOLS[text] if isinstance(label, bool) and not self.has(text) else text
 
     def has(self, label: str) -> bool:
         return comparable(label) in self._known
@@ -240,8 +249,8 @@ class _Meanings:
         """
         if label is None:
             return ""
-        if self.status(label) is Status.ABSTAIN:
-            return f"recorded: {label}"
+        if self.status(label) is Status.ABSTAIN or (no_opinion(label) and not self.has(label)):
+            return f"recorded: {label.strip() or 'nothing'}"
         if otherwise and self.decides and not self.has(label):
             return f"recorded: {label}, which has no meaning in labels="
         return ""
@@ -254,7 +263,7 @@ def _cast_by(judge: str, votes: Mapping[str, Votes]) -> list[Mapping[str, Any] |
 def _labels_of(judge: str, votes: Mapping[str, Votes] | None) -> set[str]:
     """Return the labels of a judge's votes that have no status of their own."""
     labelled = [vote for vote in _cast_by(judge, votes or {}) if isinstance(vote, Mapping) and "status" not in vote]
-    return {str(vote["label"]) for vote in labelled if vote.get("label") is not None}
+    return {str(label) for vote in labelled if (label := vote.get("label")) is not None and not no_opinion(label)}
 
 
 def _check_recorded(judge: str, votes: Mapping[str, Votes], meanings: _Meanings) -> None:

@@ -17,7 +17,7 @@ RUBRIC = "rubric_fingerprint"
 
 @dataclass
 class JuryFacts:
-    """Facts about the jury of a run: its voting rules, policies of tiers, and jurors with their models and rubrics.
+    """Facts about the jury of a run: its voting rules, policies of tiers, and jurors with weights, models and rubrics.
 
     A single judge is the only juror of its run. Votes by fallbacks are counted, and their models left out. Jurors and
     tiers that no case needed are known by their names.
@@ -32,6 +32,7 @@ class JuryFacts:
     _rubrics: dict[Path, set[object]] = field(default_factory=dict)
     _votes: Counter[Path] = field(default_factory=Counter)
     _by_fallback: dict[Path, Counter[str]] = field(default_factory=dict)
+    _weights: dict[Path, set[float]] = field(default_factory=dict)
     _unknown: bool = False
 
     def add(self, judgment: Judgment) -> None:
@@ -44,6 +45,8 @@ class JuryFacts:
             self._votings.setdefault(path, set()).add(voting)
         for path, policy in _policies_in(judgment, ()):
             self._policies.setdefault(path, set()).add(policy)
+        for path, weight in _weights_in(judgment, ()):
+            self._weights.setdefault(path, set()).add(weight)
         opinions = list(opinions_of(judgment))
         if not opinions and judgment.valid and judgment.critic:
             self._judges.add((judgment.critic,))
@@ -81,6 +84,9 @@ class JuryFacts:
                     only = sorted(names[path] for path in alone)
                     yield f"{counted(len(only), 'juror is', 'jurors are')} in {run} only ({_listed(only)})"
         for path in sorted(jurors[0] & jurors[1]):
+            weights = self._weights.get(path, set()), other._weights.get(path, set())
+            if len(weights[0]) == len(weights[1]) == 1 and weights[0] != weights[1]:
+                yield f"{names[path]} has the weight {min(weights[0]):g} in a and {min(weights[1]):g} in b"
             models = self._models.get(path, set()), other._models.get(path, set())
             if all(models) and models[0] != models[1]:
                 yield f"{names[path]} is {_listed(models[0])} in a and {_listed(models[1])} in b"
@@ -115,6 +121,21 @@ def _votings_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, str]]:
         yield path, judgment.voting
     for juror in judgment.judgments:
         yield from _votings_in(juror, (*path, juror.critic))
+
+
+def _weights_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, float]]:
+    """Yield the path and the weight of each juror that has one."""
+    if not isinstance(judgment, Verdict):
+        return
+    if judgment.tiers:
+        for tier in judgment.tiers:
+            yield from _weights_in(tier.judgment, (*path, tier.name))
+        return
+    if len(judgment.weights) == len(judgment.judgments):
+        for juror, weight in zip(judgment.judgments, judgment.weights, strict=True):
+            yield (*path, juror.critic), weight
+    for juror in judgment.judgments:
+        yield from _weights_in(juror, (*path, juror.critic))
 
 
 def _policies_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, str]]:

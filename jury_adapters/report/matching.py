@@ -47,16 +47,16 @@ class Matching(NamedTuple):
             group: the field that identifies the group of a case; empty for independent cases.
         """
         if self.other_questions:
-            have = "pair has different questions" if self.other_questions == 1 else "pairs have different questions"
+            has = "has" if self.other_questions == 1 else "have"
             yield (
-                f"{self.other_questions:,} of {len(self.pairs):,} {have} under one id, so different cases are "
-                "compared; check the ids of both runs."
+                f"{self.other_questions:,} of {counted(len(self.pairs), 'pair')} {has} different questions under one "
+                "id, so different cases are compared; check the ids of both runs."
             )
         if self.other_contexts:
-            have = "pair has" if self.other_contexts == 1 else "pairs have"
+            has = "has" if self.other_contexts == 1 else "have"
             yield (
-                f"{self.other_contexts:,} of {len(self.pairs):,} {have} no question and different contexts under one "
-                "id, so different cases may be compared; check the ids of both runs."
+                f"{self.other_contexts:,} of {counted(len(self.pairs), 'pair')} {has} no question and different "
+                "contexts under one id, so different cases may be compared; check the ids of both runs."
             )
         if self.under_other_ids:
             left_out = "their cases are left out" if self.pairs else "their cases are not compared as pairs"

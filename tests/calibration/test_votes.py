@@ -256,3 +256,13 @@ def test_a_status_is_a_vote_where_there_is_no_label():
     assert votes.codes.tolist() == [[1, 1], [0, 1], [-1, 0], [1, -1]]
     labelled = [{**row, "votes": {"u": {"label": "good", "status": "PASS"}}} for row in rows]
     assert Votes.from_recorded(labelled).labels == ("good",)
+
+
+@pytest.mark.parametrize("nothing", ["", "  ", "ABSTAIN", "ERROR", None, {"label": "ABSTAIN"}, {"label": ""}])
+def test_a_word_for_no_opinion_is_a_missing_vote(nothing):
+    rows = [{"item_id": str(row), "votes": {"ann": "FAIL", "bob": bob}} for row, bob in enumerate(["FAIL", nothing])]
+    votes = Votes.from_recorded(rows)
+    assert (votes.labels, votes.codes.tolist()) == (("FAIL",), [[0, 0], [0, MISSING]])
+    if not isinstance(nothing, dict):
+        votes = Votes.from_rows([["PASS", "FAIL"], ["FAIL", nothing]], jurors=["ann", "bob"])
+        assert (votes.labels, votes.codes.tolist()) == (("FAIL", "PASS"), [[1, 0], [0, MISSING]])

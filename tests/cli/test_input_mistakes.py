@@ -105,6 +105,23 @@ def test_other_columns_are_not_taken_for_answers(column: str):
     assert "no row has an answer; the columns that are not used" in told(result)
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"Bot Reply": None}, {"Bot Reply": "b"}],
+        [{}, {"Bot Reply": "b"}],
+        [{"anwser": "b"}, {"anwser": "b is c"}],
+        [{"responses_b": "yes"}, {"responses_b": "b is c"}],
+    ],
+)
+def test_answers_under_an_unknown_name_are_found_in_any_row(rows):
+    content = "".join(json.dumps({"question": "A?", **row}) + "\n" for row in rows)
+    result = judged(content, name="cases.jsonl")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"no row has an answer, and the column {next(iter(rows[-1]))!r} is not used" in told(result)
+    assert judged(content + '{"question": "A?", "answer": "d"}\n', name="cases.jsonl").exit_code == 0
+
+
 def test_a_file_with_one_answer_is_judged_whatever_its_columns():
     rows = [{"question": "A?", "Model Reply": "x"}, {"question": "B?", "answer": "y"}]
     result = judged("".join(json.dumps(row) + "\n" for row in rows), name="cases.jsonl")

@@ -137,3 +137,30 @@ def test_a_batch_of_labels_without_any_pass_is_read_and_a_wrong_one_named_with_i
             done.stdout.split()
         )
         assert "labels.csv: no labelled case has the label 'rejct'" in refused(run("report", *given, "rejct", *more))
+
+
+@pytest.mark.parametrize(("column", "mapping"), [("ground_truth", ()), ("mark", ("--map", "reference=mark"))])
+@pytest.mark.parametrize("command", ["judge", "calibrate"])
+def test_a_column_that_is_read_as_a_field_is_not_called_empty(column: str, mapping: tuple[str, ...], command: str):
+    Path("marked.csv").write_text(f"id,answer,{column}\na,a ferry,PASS\nb,a bus,FAIL\n", encoding="utf-8")
+    said = refused(run(command, "marked.csv", "--jury", "jury.yaml", "--label-column", column, *mapping))
+    assert f"the column {column!r} is read as a field of the cases" in said
+    assert "empty" not in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--label-column", "score"), "column score), so --label-column has no effect"),
+        (("--label-column", "score", "--pass-label", "x"), "so --label-column and --pass-label have no effect"),
+        (("--pass-label", "x"), "(column gold), so --pass-label has no effect"),
+        (LABELS, ""),
+        ((), ""),
+    ],
+)
+def test_options_of_labels_that_standard_input_lacks_are_named(options: tuple[str, ...], said: str):
+    arguments = ["judge", "-", "--jury", "jury.yaml", *options]
+    result = CliRunner().invoke(app, arguments, input=HEAD + "\n".join(ROWS) + "\n")
+    assert result.exit_code == 0
+    assert said in " ".join(result.stderr.split())
+    assert ("no case has a human label" in result.stderr) == bool(said)

@@ -192,3 +192,16 @@ def test_a_case_of_messages_takes_further_fields_and_replacements():
     with pytest.raises(ValueError, match="refrence"):
         Case.from_messages(messages, refrence="4")
     assert Case.from_messages([]) == Case()
+
+
+@pytest.mark.parametrize("question", ["And on Sunday?\n", " And on Sunday?", "And on Sunday?"])
+def test_white_space_around_a_question_does_not_make_it_another_one(question):
+    thread = [
+        {"role": "user", "content": "When does it open?"},
+        {"role": "assistant", "content": "At nine."},
+        {"role": "user", "content": "And on Sunday? "},
+        {"role": "assistant", "content": "It is closed."},
+    ]
+    case = Case.from_row({"question": question, "messages": thread})
+    assert (case.question, case.answer) == (question, "It is closed.")
+    assert [message.content for message in case.messages] == ["When does it open?", "At nine."]

@@ -75,6 +75,16 @@ def test_a_pass_label_that_looks_like_a_mistake_is_refused(labels, given, said):
         check_pass_labels(labels, [given])
 
 
+def test_labels_of_jury_review_keep_their_meaning_beside_labels_in_other_words():
+    seen = ["valid", "bad", "PASS", "FAIL"]
+    check_pass_labels(seen, ["valid"])
+    check_pass_labels([*seen, "pass"], ["valid", "pass"])
+    meanings = LabelMeanings.of((), ["valid"], seen)
+    assert [meanings.status_of(label) for label in seen] == ["PASS", "FAIL", "PASS", "FAIL"]
+    with pytest.raises(UnclearLabels, match="'PASS' and 'Pass' differ only in capitals"):
+        check_pass_labels([*seen, "Pass"], ["valid"])
+
+
 def test_labels_in_a_message_are_visible():
     with pytest.raises(UnclearLabels) as caught:
         check_pass_labels(["\x1b[31mred", "blue"], ["valid"])

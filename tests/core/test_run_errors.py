@@ -1,11 +1,13 @@
 """Rows of runs of the application that failed: FAIL with the error, whatever the format of the row."""
 
+import json
 import math
 
 import pytest
 
 from jury_adapters import CascadedJury, Case, Critic, Ensemble, Scorecard, Tier, judge
 from jury_adapters.checks import NotEmpty, SentenceSupport
+from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.run_errors import error_in, lost_outputs
@@ -36,6 +38,7 @@ ANSWERED = {
     "recorded votes": {"item_id": "1", "votes": {"a": "PASS"}, "error": "boom"},
     "ids of a retriever": {"question": "q", "retrieved_ids": ["d1"], "relevant_ids": ["d1"], "error": "boom"},
     "no error": {"question": "q", "error": ""},
+    "an error in which nothing is": {"question": "q", "error": {"code": None, "message": None}},
 }
 
 
@@ -130,3 +133,39 @@ def test_outputs_may_be_of_any_type():
 def test_the_text_of_an_error():
     assert error_in({"error": {"code": 7}}) == '{"code": 7}'
     assert error_in({"error": ["boom"]}) is None
+
+
+@pytest.mark.parametrize("text", ["False", "None", "nan", "<NA>", "null", "NO", "0", "0.25", "-1e-3"])
+def test_texts_of_a_table_that_are_no_error_leave_an_empty_answer_to_the_jurors(tmp_path, text):
+    path = tmp_path / "runs.csv"
+    path.write_text(f"question,answer,error\nq,,{text}\nq,,timeout after 30 s\n", encoding="utf-8")
+    assert [case.run_error for case in CaseFile(path, print)] == [None, "timeout after 30 s"]
+
+
+def test_a_row_that_only_says_that_its_run_has_an_error_is_a_failed_run():
+    assert Case.from_row({"question": "q", "answer": None, "error": True}).run_error == "true"
+
+
+@pytest.mark.parametrize(
+    "row", [{"id": "1", "answer": None}, {"id": "1", "reply": None}, {"id": "1"}, {"seconds": 3, "gold": "FAIL"}]
+)
+def test_a_failed_run_is_a_case_although_no_column_has_a_value(tmp_path, row):
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps({**row, "error": "boom"}) + "\n", encoding="utf-8")
+    assert [case.run_error for case in CaseFile(path, print)] == ["boom"]
+
+
+@pytest.mark.parametrize("row", [{"Antwort": "ja", "error": "boom"}, {"Antwort": "ja"}, {"id": "1", "error": ""}])
+def test_a_row_with_unknown_columns_is_unreadable_also_with_an_error(tmp_path, row):
+    path, told = tmp_path / "runs.jsonl", []
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    assert [*CaseFile(path, told.append)] == []
+    assert "no column is a question" in told[0]
+
+
+def test_columns_without_a_value_are_named_as_such_and_not_as_misspelt(tmp_path):
+    path, told = tmp_path / "runs.jsonl", []
+    path.write_text('{"id": 1, "Answer": null, "contexts": []}\n', encoding="utf-8")
+    assert [*CaseFile(path, told.append)] == []
+    assert "nothing is in 'Answer', 'contexts'" in told[0]
+    assert "did you mean" not in told[0]

@@ -281,3 +281,31 @@ def test_pass_beside_other_words_is_a_label_like_these():
     votes = {"1": {"u": "pass"}, "2": {"u": "merit"}, "3": {"u": "fail"}}
     assert RecordedCritic("u", votes).judge(metadata={"item_id": "1"}).status is None
     assert RecordedCritic("u", votes, labels={"merit": "abstain"}).judge(metadata={"item_id": "1"}).status is None
+
+
+@pytest.mark.parametrize("vote", ["ABSTAIN", "ERROR", "", " ", {"label": "ABSTAIN"}, {"label": ""}])
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("said", ["PASS", "better"])
+def test_a_recorded_word_for_no_opinion_is_not_an_opinion(vote, own, said):
+    votes = {"1": {"ann": said}, "2": {"ann": vote}}
+    judge = RecordedCritic("ann", None if own else votes)
+    first, second = (judge.judge(metadata={"item_id": item, "votes": votes[item]}) for item in votes)
+    assert (first.status, first.label) == ("PASS" if said == "PASS" else None, said)
+    assert (second.status, second.label) == ("ABSTAIN", None)
+    assert second.reasoning.startswith("recorded: ")
+
+
+def test_a_label_with_a_given_meaning_has_it_whatever_the_word():
+    judge = RecordedCritic("ann", labels={"ERROR": "fail", "OK": "pass"})
+    assert judge.judge(metadata={"votes": {"ann": "ERROR"}}).status == "FAIL"
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize(
+    ("labels", "expected"), [(None, [("PASS", "PASS"), ("FAIL", "FAIL")]), ({True: "fail", False: "pass"}, None)]
+)
+def test_true_is_a_pass_unless_it_has_another_meaning(own, labels, expected):
+    votes = {"1": {"ann": True}, "2": {"ann": {"label": False}}}
+    judge = RecordedCritic("ann", None if own else votes, labels=labels)
+    judged = [judge.judge(metadata={"item_id": item, "votes": cast}) for item, cast in votes.items()]
+    assert [(one.status, one.label) for one in judged] == (expected or [("FAIL", "True"), ("PASS", "False")])

@@ -444,3 +444,19 @@ def test_labels_of_both_runs_are_named_where_they_do_not_correct():
         "human labels of both answers of 40 cases are in the results, and do not correct this difference; jury compare "
         "--labels, or labels= in Python, corrects it.",
     )
+
+
+@pytest.mark.parametrize("tiered", [False, True])
+def test_other_weights_of_a_juror_make_another_jury(tiered):
+    def judged(answer, *weights):
+        jurors = [Judge.from_function(lambda case: True, name=name) for name in ("kind", "stern")]
+        jury = Ensemble(jurors, voting="weighted", weights=weights)
+        cases = [Case(answer=answer, metadata={"item_id": name}) for name in "abcd"]
+        return Report.from_results(stream(CascadedJury([Tier("panel", jury)]) if tiered else jury, cases))
+
+    before = judged("x", 1, 3)
+    warnings = before.compare(judged("y", 1, 5)).warnings
+    assert "different juries judged" in warnings[0]
+    assert "stern has the weight 3 in a and 5 in b" in warnings[0]
+    assert "kind has" not in warnings[0]
+    assert "different juries" not in " ".join(before.compare(judged("y", 1, 3)).warnings)
