@@ -35,10 +35,11 @@ class ConstantAbstention:
             self._times[name] = self._times.get(name, 0) + 1
             if self._times[name] == _RUNS:
                 _log.warning(
-                    "%s abstained from each of the first %s runs: %s. If no run has what it needs, it never judges "
-                    "(logged once)",
-                    name, _RUNS, reason,
+                    "%s abstained from each of the first %s runs: %s. %s (logged once)",
+                    name, _RUNS, reason, _LACKING if "nothing to judge" in reason else _PERHAPS_LACKING,
                 )  # fmt: skip
 
 
+_LACKING = "If no run has what it needs, it never judges"
+_PERHAPS_LACKING = "Either it found nothing to object to, or no run has what it needs and it never judges"
 _RUNS = 3  # with fewer, the same reason proves nothing

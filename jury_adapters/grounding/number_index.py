@@ -176,7 +176,7 @@ class NumberIndex:
         """Add the times that a number states, and the hours of a numeral that may be one: "at 6", "9.30", "0930"."""
         self._times.update(found.times)
         self._times.update(value.rpartition(":")[0] for value in found.times if value.count(":") == 2)
-        self._writes_times |= bool(found.times)
+        self._writes_times |= bool(found.times) or _FULL_HOUR.match(text, found.start) is not None
         measured = found.unit not in ("", "h") or (found.after and found.after not in _AFTER_HOURS)
         if not (found.is_time or found.times or measured or found.fraction or half_in_words(text, found.end)):
             self._hours.update(found.readings)
@@ -260,3 +260,4 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d,.])\d+,(?:\d{1,2}|\d{4,})(?![\d,])")
 _SPELLED_OUT = 12
 _ROUGHLY = Fraction(1, 50)
 _AFTER_HOURS = STOPWORDS | {"o", "sharp", "noon", "uhr", "uur", "h", "heures", "daily"}
+_FULL_HOUR = re.compile(r"\d{1,2}(?: ?h|\xa0?h| Uhr)\b", re.IGNORECASE)  # "14h", "14 Uhr"

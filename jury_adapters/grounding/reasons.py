@@ -20,7 +20,7 @@ from jury_adapters.grounding.findings import (
 )
 from jury_adapters.grounding.passages import Source
 
-_NOT_ENGLISH = "because contexts and question do not read as English prose)"
+_NOT_ENGLISH = "because contexts and question do not read as running English text)"
 _UNCHECKED = f" (not checked: names, and numbers that may be spelled out, {_NOT_ENGLISH}"
 _UNCHECKED_NAMES = f" (not checked: names, {_NOT_ENGLISH}"
 _FOREIGN_ANSWER = " (not checked: names, because the answer does not read as English, and the contexts do)"

@@ -139,7 +139,7 @@ def _diagram(name: str, bins: Sequence[ReliabilityBin]) -> Markup:
 
 def _of_tier(tier: TierFigures, cases: int) -> tuple[str, str, Markup]:
     decided = tier.count.decided
-    caption = f"reached {tier.count.reached:,} · decided {decided:,} ({percent(decided / cases)})"
+    caption = f"reached {tier.count.reached:,} · decided {decided:,} ({percent(decided / cases)} of all cases)"
     if tier.count.undecided:
         caption += f" · {tier.count.undecided:,} stopped undecided"
     if tier.usage.cost_usd or not tier.usage.cost_complete:

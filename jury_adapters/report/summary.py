@@ -179,7 +179,8 @@ class Summary:
             self.given_up.setdefault(model, GivenUp(error)).cases += 1
         if isinstance(judgment, Verdict):
             self._add_verdict(judgment, group)
-            self.same_family_unknown += getattr(case, "generator", None) is not None and judgment.same_family is None
+            if judgment.same_family is None and getattr(case, "generator", None) is not None:
+                self.same_family_unknown += any(juror.model is not None for juror in judgment.jurors())
         else:
             count = self.single.setdefault((judgment.critic,), JurorCount())
             count.add(judgment, NOT_COMPARED, fallback=judgment.fallback_used)

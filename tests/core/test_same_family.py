@@ -96,3 +96,9 @@ def test_the_summary_counts_answers_of_which_it_is_unknown():
 def test_the_summary_says_nothing_where_no_case_names_its_author():
     report = Report.from_results(Ensemble(KNOWN).judge_pairs([Case(question="?", answer="!")]))
     assert not any("vendor family" in text for text in shown(report))
+
+
+def test_a_jury_that_asks_no_model_says_nothing_about_vendor_families():
+    cases = [Case(answer=f"a{at}", generator=name) for at, name in enumerate(("gpt-4o", "our own model"))]
+    summary = Report.from_results(Ensemble([lambda case: True, lambda case: True]).judge_pairs(cases)).figures.summary
+    assert summary.same_family_note == ""

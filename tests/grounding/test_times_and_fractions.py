@@ -170,3 +170,15 @@ def test_values_of_fractions_and_times():
     ]
     assert times("12 a.m.") == ["0:00"]
     assert times("24:00") == ["24:00", "0:00"]
+
+
+@pytest.mark.parametrize(("answer", "status"), [
+    ("À 16h.", "FAIL"), ("À 16h30.", "FAIL"), ("À 16:30.", "FAIL"), ("À 16:00.", "FAIL"),
+    ("À 14:00.", "ABSTAIN"), ("À 20 h.", "ABSTAIN"),
+])  # fmt: skip
+def test_full_hours_in_digits_are_times_in_digits(answer, status):
+    contexts = ["Les visites sont autorisées tous les jours de 14h à 20h."]
+    assert NamesAndNumbers().judge(question="Quand ?", answer=answer, contexts=contexts).status == status
+    german = ["Die Besuchszeit ist täglich von 14 Uhr bis 20 Uhr."]
+    answer = answer.replace("À", "Um").replace("h30", ":30 Uhr").replace(" h", " Uhr").replace("h", " Uhr")
+    assert NamesAndNumbers().judge(question="Wann?", answer=answer, contexts=german).status == status

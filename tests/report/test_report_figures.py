@@ -81,7 +81,7 @@ def test_a_case_that_stops_at_a_tier_without_a_decision_is_not_decided_there():
     assert "| tier | reached | decided | undecided |" in report.to_markdown()
     assert "| `rest` | 5 | 2 | 3 |" in report.to_markdown()
     page = report.to_html()
-    assert "reached 5 · decided 2 (33.3 %) · 3 stopped undecided" in page
+    assert "reached 5 · decided 2 (33.3 % of all cases) · 3 stopped undecided" in page
     assert "rest: 5 reached it, 2 decided here" in page
 
 

@@ -4,6 +4,7 @@ import pytest
 from support.judge_queues import CASE
 
 from jury_adapters import Budget, Case, Critic, JudgeQueue, Scorecard, abstain, judge
+from jury_adapters.checks import NamesAndNumbers
 from jury_adapters.testing import ScriptedModel
 
 WITH_REFERENCE = CASE.model_copy(update={"reference": "Paris"})
@@ -59,3 +60,11 @@ def test_a_budget_that_is_used_up_is_not_called_a_need(caplog):
 def test_a_criterion_of_an_inner_scorecard_is_named_once(caplog):
     card = Scorecard({"desk": Scorecard({"right": correctness()}), "brief": lambda case: True}, name="card")
     assert logged(caplog, card, *[CASE] * 4) == [NO_REFERENCE.replace("right", "desk / right")]
+
+
+def test_a_check_that_only_objects_may_have_found_nothing(caplog):
+    case = Case(question="When?", answer="It closed in 2018.", contexts=["It closed in 2018, and the harbour stayed."])
+    (line,) = logged(
+        caplog, NamesAndNumbers(), *[case.model_copy(update={"question": f"When, {at}?"}) for at in range(4)]
+    )
+    assert "Either it found nothing to object to, or no run has what it needs" in line
