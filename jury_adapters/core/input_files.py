@@ -38,9 +38,11 @@ def no_such_file(path: str | Path) -> str:
     file = Path(path)
     if not file.parent.is_dir():
         return f"{file}: there is no such folder as {file.parent}"
-    names = [one.name for one in itertools.islice(file.parent.iterdir(), 10_000) if one.is_file()]
-    close = get_close_matches(file.name, names, n=1, cutoff=0.7)
-    return f"{file}: No such file or directory." + (f" Did you mean {file.with_name(close[0])}?" if close else "")
+    found = [one for one in itertools.islice(file.parent.iterdir(), 10_000) if one.is_file()]
+    # Without the endings, which are alike in many names; of two files, the one with the same ending comes last.
+    by_stem = {one.stem: one for one in sorted(found, key=lambda one: one.suffix == file.suffix)}
+    close = get_close_matches(file.stem, by_stem, n=1, cutoff=0.7)
+    return f"{file}: No such file or directory." + (f" Did you mean {by_stem[close[0]]}?" if close else "")
 
 
 def is_blank(path: Path) -> bool:
