@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
+from typing import Annotated
 
 import typer
 
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.given_labels import paths_in
-from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, HumanLabels, labelled_cases
+from jury_adapters.cli.labelled_comparison import LabelFiles, compare_with_labels
 from jury_adapters.cli.options import (
     AsJson,
     GroupOfRun,
@@ -22,20 +19,10 @@ from jury_adapters.cli.options import (
     file_argument,
     file_option,
 )
-from jury_adapters.cli.report_sources import compare_files
 from jury_adapters.cli.streams import Messages, write
-from jury_adapters.core.case import Case
-from jury_adapters.core.case_files import CaseFile
-from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.field_map import FieldMap
-from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label
-from jury_adapters.core.results_file import field_map_named_in, pass_labels_named_in
-from jury_adapters.critic.recorded import is_store
-
-if TYPE_CHECKING:
-    from jury_adapters.report import Comparison
-
-Labelled: TypeAlias = "tuple[Case, str | bool]"
+from jury_adapters.core.human_labels import GOLD
 
 
 def compare(
@@ -77,8 +64,8 @@ def compare(
         if not labels and (pass_label or map_ or label_column != GOLD):
             raise ConfigurationError("--pass-label, --label-column and --map are about --labels; give that file too")
         field_map = FieldMap.parse(map_) if map_ else None
-        human = _HumanLabels(labels, label_column, pass_label or [], field_map) if labels else None
-        found = _compared(a, b, human, group, messages)
+        human = LabelFiles(labels, label_column, pass_label or [], field_map) if labels else None
+        found = compare_with_labels(a, b, human, group, messages)
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
@@ -90,89 +77,3 @@ def compare(
         write(comparison_markdown(found))
     else:
         write(f"{found}\n")
-
-
-class _HumanLabels(NamedTuple):
-    """Files of labels, and the options for reading them."""
-
-    files: list[Path]
-    column: str
-    pass_labels: list[str]
-    field_map: FieldMap | None
-
-    @property
-    def named(self) -> str:
-        """The names of the files, for messages."""
-        return " and ".join(map(str, self.files))
-
-
-def compare_reported(
-    a: Path, b: Path, people: HumanLabels, *, cases: Path | None, group: str | None, messages: Messages
-) -> Comparison:
-    """Return the comparison of a report, corrected by the labels that it was given if these are of both systems.
-
-    Args:
-        a: the results of the other system.
-        b: the results of the report.
-        people: the options of the report for human labels.
-        cases: the cases of the report; by default those that its results name.
-        group: the field that identifies the group of a case; None for what the results name.
-        messages: prints that the results name a group that is not known.
-
-    Raises:
-        ConfigurationError: one of the results cannot be read.
-    """
-    if people.file is not None:
-        human = _HumanLabels([people.file], people.column, list(people.pass_labels), people.field_map)
-        with suppress(ConfigurationError):  # labels of one system, or that name no answers: as without labels
-            return _compared(a, b, human, group, Messages(quiet=True), cases=cases)
-    return compare_files(a, b, cases=cases, group=group, messages=messages)
-
-
-def _compared(
-    a: Path,
-    b: Path,
-    human: _HumanLabels | None,
-    group: str | None,
-    messages: Messages,
-    *,
-    cases: Path | None = None,
-) -> Comparison:
-    if human is None:
-        return compare_files(a, b, group=group, messages=messages)
-    maps = (field_map_named_in(path) for path in (a, b) if not is_store(path))
-    field_map = human.field_map or next(filter(None, maps), None)
-    labels = [pair for file in human.files for pair in _labels(file, human.column, field_map, messages)]
-    pass_labels = human.pass_labels or _pass_labels_of((a, b), labels)
-    try:
-        return compare_files(a, b, cases=cases, labels=labels, pass_labels=pass_labels, group=group, messages=messages)
-    except UnclearLabels as error:
-        raise InputError(f"{human.named}: {error.what}; {NAME_PASS_LABELS}") from None
-
-
-def _labels(file: Path, column: str, field_map: FieldMap | None, messages: Messages) -> list[Labelled]:
-    """Read the labels of a file with the field map of the results: the content of the cases is the same.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    cases = CaseFile(file, messages.info, field_map=field_map and paths_in(file, field_map))
-    try:
-        found = labelled_cases(cases, column, messages, holds="the corrected difference holds")
-    except InputError as error:
-        if cases.problems and not list(CaseFile(file, lambda _: None, field_map=cases.field_map)):
-            raise InputError(f"{error}; {_NEEDS_ANSWER}") from None
-        raise
-    return found.pairs
-
-
-def _pass_labels_of(results: tuple[Path, Path], labels: list[Labelled]) -> Sequence[str]:
-    """Return the labels that mean PASS according to the results, as far as the labelled answers have them."""
-    used = [(human_label(label), ()) for _, label in labels]
-    named = (pass_labels_named_in(path, used) for path in results if not is_store(path))
-    return next(filter(None, named), ())
-
-
-_NEEDS_ANSWER = (
-    "under one id there are two answers here, one of each system, so a row of labels needs the answer that was labelled"
-)

@@ -12,7 +12,6 @@ import typer
 
 from jury_adapters.calibration import DRAWS
 from jury_adapters.cli.agreement import AgreementOptions, agreement_of
-from jury_adapters.cli.compare import compare_reported
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.labelled_cases import (
     HumanLabels,
@@ -23,6 +22,7 @@ from jury_adapters.cli.labelled_cases import (
     report_pass_labels,
     with_given_labels,
 )
+from jury_adapters.cli.labelled_comparison import compare_reported
 from jury_adapters.cli.options import (
     AsJson,
     Force,
