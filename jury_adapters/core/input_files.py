@@ -41,7 +41,7 @@ def no_such_file(path: str | Path) -> str:
     found = [one for one in itertools.islice(file.parent.iterdir(), 10_000) if one.is_file()]
     # Without the endings, which are alike in many names; of two files, the one with the same ending comes last.
     by_stem = {one.stem: one for one in sorted(found, key=lambda one: one.suffix == file.suffix)}
-    close = get_close_matches(file.stem, by_stem, n=1, cutoff=0.7)
+    close = get_close_matches(file.stem, by_stem, n=1, cutoff=0.6)
     return f"{file}: No such file or directory." + (f" Did you mean {by_stem[close[0]]}?" if close else "")
 
 
