@@ -255,7 +255,7 @@ def test_the_tiers_are_the_same(run: Run) -> None:
     for tier, (_, told), row in zip(tiers, on_page, on_terminal, strict=True):
         decided = tier["decided"]
         share = percent(decided / run.summary["cases"])
-        assert told.startswith(f"reached {tier['reached']:,} · decided {decided:,} ({share})")
+        assert told.startswith(f"reached {tier['reached']:,} · decided {decided:,} ({share} of all cases)")
         assert (row["reached"], re.sub(" +", " ", row["decided"])) == (f"{tier['reached']:,}", f"{decided:,} {share}")
         left = sum(tier["stopped"].values()) - decided
         assert f"· {left:,} stopped undecided" in told or not left
