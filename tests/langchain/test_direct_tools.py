@@ -6,6 +6,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import ToolRetryMiddleware
 from langchain_core.tools import tool
+from langgraph.prebuilt import ToolRuntime
 from support.chat import ScriptedChat, calls
 
 from jury_adapters import judge
@@ -15,6 +16,9 @@ from jury_adapters.langchain.middleware import REFUSAL
 
 ASKED = {"messages": [("user", "What is my balance?")]}
 BOTH = pytest.mark.parametrize("how", ["sync", "async"])
+TELLS_TOOLS = pytest.mark.skipif(
+    "tools" not in ToolRuntime.__dataclass_fields__, reason="this LangGraph does not tell which tools there are"
+)
 SAID = "Your balance is 70 francs."
 DONE = []
 
@@ -83,6 +87,7 @@ def test_the_refusal_for_a_rejected_call_is_not_judged_as_an_answer(how):
     assert seen == []
 
 
+@TELLS_TOOLS
 @BOTH
 def test_the_model_reads_the_reasons_where_it_called_another_tool_too(how):
     guard = JuryMiddleware(never, when="tools", tools=["balance"])
@@ -92,6 +97,7 @@ def test_the_model_reads_the_reasons_where_it_called_another_tool_too(how):
     assert (made.text, last.text) == ("It rains in Bern.", "It rains.")
 
 
+@TELLS_TOOLS
 @BOTH
 def test_a_result_beside_that_of_another_tool_is_evidence_and_not_an_answer(how):
     seen = []
