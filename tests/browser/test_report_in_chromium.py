@@ -213,8 +213,8 @@ def test_the_bars_of_tiers_fit_on_a_phone_and_their_words_stay_large(tmp_path):
     assert found["needed"] == found["card"] < 390
     assert found["scrolling"] == 0
     assert found["tiers"] == [
-        ["t plain", "reached 3 · decided 0 (0.0 %)"],
-        ["u plain", "reached 3 · decided 3 (100.0 %)"],
+        ["t plain", "reached 3 · decided 0 (0.0 % of all cases)"],
+        ["u plain", "reached 3 · decided 3 (100.0 % of all cases)"],
     ]
     assert [(bar["height"], bar["width"] > 250) for bar in found["bars"]] == [(16, True)] * 2
     assert min(found["fonts"]) >= 12
