@@ -190,7 +190,7 @@ def group_correlation(groups: Sequence[GroupSum], lowest: int = 0) -> float:
 
 
 class IntraclassCorrelation(NamedTuple):
-    """How far the cases of a group are alike, as ``jury sample-size`` asks for it.
+    """Likeness of the cases of a group, as ``jury sample-size`` asks for it.
 
     Attributes:
         size: the number of cases of a group, averaged over cases (``sum(n_g^2) / n``), which is what the design effect

@@ -265,7 +265,7 @@ class Summary:
 
     @property
     def intraclass_correlation(self) -> IntraclassCorrelation | None:
-        """How far decided cases of one group are alike in passing; None without groups, or if nothing shows it."""
+        """Likeness of decided cases of one group in passing; None without groups, or if nothing shows it."""
         return self._outcomes.intraclass_correlation(Status.PASS) if self.group else None
 
     @property

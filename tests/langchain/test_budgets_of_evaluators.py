@@ -1,4 +1,4 @@
-"""What an evaluator of another package takes from a budget."""
+"""Budgets of evaluators of another package."""
 
 import asyncio
 
