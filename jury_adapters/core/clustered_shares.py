@@ -190,7 +190,7 @@ def group_correlation(groups: Sequence[GroupSum], lowest: int = 0) -> float:
 
 
 class IntraclassCorrelation(NamedTuple):
-    """Likeness of the cases of a group, as ``jury sample-size`` asks for it.
+    """Correlation of the cases of a group and the size of groups, as ``jury sample-size`` asks for them.
 
     Attributes:
         size: the number of cases of a group, averaged over cases (``sum(n_g^2) / n``), which is what the design effect

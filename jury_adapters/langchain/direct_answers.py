@@ -85,8 +85,8 @@ def ends_turn(request: ToolCallRequest) -> bool:
     """Whether the agent returns the result of a call, and does not ask the model again.
 
     It does so if all tools that the model called are ``return_direct``, also after an error. Tools of the vendor are
-    not the agent's, and do not count. An old LangGraph, such as 1.1.6, does not tell which tools there are: there, a
-    call beside one of another tool counts as if it ended the turn.
+    not the agent's, and do not count. An old LangGraph, such as 1.1.6, does not tell which tools there are, so
+    there a call beside one of another tool counts as if it ended the turn.
     """
     if not getattr(request.tool, "return_direct", False):
         return False

@@ -41,11 +41,11 @@ class JuryFacts:
             self._unknown = True
             return
         self._skipped.update(_skipped_in(judgment, ()))
-        for path, voting in _votings_in(judgment, ()):
+        for path, voting in _votings_in(judgment):
             self._votings.setdefault(path, set()).add(voting)
         for path, policy in _policies_in(judgment, ()):
             self._policies.setdefault(path, set()).add(policy)
-        for path, weight in _weights_in(judgment, ()):
+        for path, weight in _weights_in(judgment):
             self._weights.setdefault(path, set()).add(weight)
         opinions = list(opinions_of(judgment))
         if not opinions and judgment.valid and judgment.critic:
@@ -110,32 +110,32 @@ class JuryFacts:
         return f"was replaced by {_listed(set(used))} in {used.total():,} of {counted(self._votes[path], 'vote')}"
 
 
-def _votings_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, str]]:
-    if not isinstance(judgment, Verdict):
-        return
-    if judgment.tiers:
-        for tier in judgment.tiers:
-            yield from _votings_in(tier.judgment, (*path, tier.name))
-        return
-    if judgment.voting and judgment.judgments:
-        yield path, judgment.voting
-    for juror in judgment.judgments:
-        yield from _votings_in(juror, (*path, juror.critic))
+def _votings_in(judgment: Judgment) -> Iterator[tuple[Path, str]]:
+    """Yield the path and the voting rule of each jury that voted."""
+    for path, verdict in _juries_in(judgment, ()):
+        if verdict.voting and verdict.judgments:
+            yield path, verdict.voting
 
 
-def _weights_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, float]]:
+def _weights_in(judgment: Judgment) -> Iterator[tuple[Path, float]]:
     """Yield the path and the weight of each juror that has one."""
+    for path, verdict in _juries_in(judgment, ()):
+        if len(verdict.weights) == len(verdict.judgments):
+            for juror, weight in zip(verdict.judgments, verdict.weights, strict=True):
+                yield (*path, juror.critic), weight
+
+
+def _juries_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, Verdict]]:
+    """Yield the verdict of each jury in a judgment that is not a cascade, with its path."""
     if not isinstance(judgment, Verdict):
         return
     if judgment.tiers:
         for tier in judgment.tiers:
-            yield from _weights_in(tier.judgment, (*path, tier.name))
+            yield from _juries_in(tier.judgment, (*path, tier.name))
         return
-    if len(judgment.weights) == len(judgment.judgments):
-        for juror, weight in zip(judgment.judgments, judgment.weights, strict=True):
-            yield (*path, juror.critic), weight
+    yield path, judgment
     for juror in judgment.judgments:
-        yield from _weights_in(juror, (*path, juror.critic))
+        yield from _juries_in(juror, (*path, juror.critic))
 
 
 def _policies_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, str]]:

@@ -265,7 +265,7 @@ class Summary:
 
     @property
     def intraclass_correlation(self) -> IntraclassCorrelation | None:
-        """Likeness of decided cases of one group in passing; None without groups, or if nothing shows it."""
+        """Correlation of passing among decided cases of one group; None without groups, or if nothing shows it."""
         return self._outcomes.intraclass_correlation(Status.PASS) if self.group else None
 
     @property

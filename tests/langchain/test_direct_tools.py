@@ -16,9 +16,7 @@ from jury_adapters.langchain.middleware import REFUSAL
 
 ASKED = {"messages": [("user", "What is my balance?")]}
 BOTH = pytest.mark.parametrize("how", ["sync", "async"])
-TELLS_TOOLS = pytest.mark.skipif(
-    "tools" not in ToolRuntime.__dataclass_fields__, reason="this LangGraph does not tell which tools there are"
-)
+TELLS_TOOLS = "tools" in ToolRuntime.__dataclass_fields__  # LangGraph 1.1.6 does not
 SAID = "Your balance is 70 francs."
 DONE = []
 
@@ -87,24 +85,26 @@ def test_the_refusal_for_a_rejected_call_is_not_judged_as_an_answer(how):
     assert seen == []
 
 
-@TELLS_TOOLS
 @BOTH
 def test_the_model_reads_the_reasons_where_it_called_another_tool_too(how):
     guard = JuryMiddleware(never, when="tools", tools=["balance"])
     state = run([both("balance", "weather"), "It rains."], how, guard)
     refused, made, last = state["messages"][2:]
-    assert refused.text.startswith("This call was not made. It was reviewed and not accepted: a reason that quotes")
+    reasons = "This call was not made. It was reviewed and not accepted: a reason that quotes"
+    assert refused.text.startswith(reasons if TELLS_TOOLS else REFUSAL)
     assert (made.text, last.text) == ("It rains in Bern.", "It rains.")
 
 
-@TELLS_TOOLS
 @BOTH
 def test_a_result_beside_that_of_another_tool_is_evidence_and_not_an_answer(how):
     seen = []
     guard = JuryMiddleware(lambda case: case.answer != SAID, on_verdict=seen.append)
     state = run([both("balance", "weather"), "70 francs."], how, guard)
-    assert [message.text for message in state["messages"][2:]] == [SAID, "It rains in Bern.", "70 francs."]
-    assert [(one.answer, one.case.contexts) for one in seen] == [("70 francs.", (SAID, "It rains in Bern."))]
+    found = SAID if TELLS_TOOLS else REFUSAL
+    assert [message.text for message in state["messages"][2:]] == [found, "It rains in Bern.", "70 francs."]
+    assert seen[-1].answer == "70 francs."
+    assert seen[-1].case.contexts == (found, "It rains in Bern.")
+    assert len(seen) == (1 if TELLS_TOOLS else 2)
 
 
 @BOTH
