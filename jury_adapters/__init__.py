@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from jury_adapters.grounding.screen import grounding_screen
     from jury_adapters.judges.llm import rag_jury
     from jury_adapters.judges.presets import panel
-    from jury_adapters.models.retries import Limits
+    from jury_adapters.models.limits import Limits
     from jury_adapters.report.report import Report
     from jury_adapters.store.sqlite import Store
 
@@ -108,7 +108,7 @@ _HOMES = {
     "grounding.screen": ("grounding_screen",),
     "judges.llm": ("rag_jury",),
     "judges.presets": ("panel",),
-    "models.retries": ("Limits",),
+    "models.limits": ("Limits",),
     "report.report": ("Report",),
     "store.sqlite": ("Store",),
 }

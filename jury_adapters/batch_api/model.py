@@ -21,9 +21,9 @@ from jury_adapters.batch_api.vendors import VENDORS
 from jury_adapters.core.context import run_context
 from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.models.limits import Limits
 from jury_adapters.models.prices import batch_vendor, cost_of
 from jury_adapters.models.registry import LimitedModel, resolve_model
-from jury_adapters.models.retries import Limits
 from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_model import VendorModel
 

@@ -19,7 +19,8 @@ from jury_adapters.batch_api.ledger import Sent
 from jury_adapters.batch_api.rows import Row, json_lines
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.values import JsonValue
-from jury_adapters.models.retries import Limiter, Limits
+from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limiter
 from jury_adapters.models.token_counts import AbsurdCount, token_count
 from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_model import VendorModel

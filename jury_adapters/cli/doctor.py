@@ -31,8 +31,8 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.error_fixes import ERROR_FIXES
+from jury_adapters.models.limits import Limits
 from jury_adapters.models.registry import resolve_model
-from jury_adapters.models.retries import Limits
 from jury_adapters.store import Store, existing_store, is_url, place_name
 from jury_adapters.vendors import VENDORS
 

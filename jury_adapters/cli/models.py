@@ -13,8 +13,8 @@ from rich.text import Text
 
 from jury_adapters.cli.streams import show, write
 from jury_adapters.core.values import JsonValue
+from jury_adapters.models.limits import Limits
 from jury_adapters.models.prices import PRICES
-from jury_adapters.models.retries import Limits
 from jury_adapters.vendors import PRICES_AS_OF, VENDORS, Vendor
 
 

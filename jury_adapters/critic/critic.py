@@ -56,8 +56,8 @@ from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
 from jury_adapters.critic.shown_images import obstacle_of_images
 from jury_adapters.models.base import Options, Prompt, Reply
 from jury_adapters.models.fingerprint import fingerprint_of
+from jury_adapters.models.limits import Limits
 from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tokens, resolve_model
-from jury_adapters.models.retries import Limits
 from jury_adapters.models.settings import MAX_TOKENS, TEMPERATURE, TIMEOUT_S
 
 _PROMPTS: BoundedCache[tuple[str, str, str, bool], Prompt] = BoundedCache(256)

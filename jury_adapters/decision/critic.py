@@ -47,7 +47,7 @@ from jury_adapters.decision.questions import judgment_of, question_for
 from jury_adapters.decision.registry import Decided, LimitedDecisionModel, estimated_decision, resolve_decision_model
 from jury_adapters.models.base import DecisionModel, Question
 from jury_adapters.models.fingerprint import digest, fingerprint_of
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.models.settings import TIMEOUT_S
 
 RubricLike = Rubric | str | Path

@@ -15,8 +15,9 @@ from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Answer, DecisionModel, Prompt, Question
 from jury_adapters.models.calls import Request, made, watched
+from jury_adapters.models.limits import Limits
 from jury_adapters.models.registry import check_settings, vendor_address
-from jury_adapters.models.retries import Limited, Limits
+from jury_adapters.models.retries import Limited
 from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.vendors import VENDORS
 

@@ -32,8 +32,8 @@ from jury_adapters.critic.pairwise import PairwiseCritic
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.grounding.screen import NamesAndNumbers, SentenceAlignment
 from jury_adapters.judges.text import NotEmpty
+from jury_adapters.models.limits import Limits
 from jury_adapters.models.registry import ModelLike
-from jury_adapters.models.retries import Limits
 
 __all__ = [
     "CorrectnessByCase",

@@ -25,9 +25,10 @@ from jury_adapters.models.calls import Request, made, watched
 from jury_adapters.models.function import FunctionModel
 from jury_adapters.models.image_tokens import image_tokens
 from jury_adapters.models.langchain import LangChainModel
+from jury_adapters.models.limits import Limits
 from jury_adapters.models.llama_index import LlamaIndexModel
 from jury_adapters.models.openai import OpenAIModel
-from jury_adapters.models.retries import Limited, Limits
+from jury_adapters.models.retries import Limited
 from jury_adapters.models.sdk_clients import check_sdk
 from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.vendors import VENDOR_NAMES, VENDORS, Vendor

@@ -9,7 +9,7 @@ from typing import Any
 
 import ray
 
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.ray.ledger import Ledger
 from jury_adapters.ray.parts import Folder
 from jury_adapters.ray.rates import PermitGrant, PermitRequest, RateServer

@@ -23,7 +23,7 @@ from jury_adapters.config.permissions import Permissions
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.formatting import counted, money
 from jury_adapters.core.judge import Judge
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.progress import open_bar
 from jury_adapters.ray.actors import ledger_actor, rate_actor
 from jury_adapters.ray.counts import Counts, Progress

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import floor, inf
 
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 
 WINDOW_S = 60.0
 LEASE_S = 2.0

@@ -18,7 +18,8 @@ from weakref import WeakKeyDictionary
 
 from jury_adapters.core.judge import Judge
 from jury_adapters.models.base import Named
-from jury_adapters.models.retries import Limited, Limiter, Limits
+from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limited, Limiter
 from jury_adapters.ray.rates import BEAT_S, FORGET_S, GAP_S, LEASE_S, PermitGrant, PermitRequest
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from jury_adapters.core.errors import ConfigurationError, JuryError, plain_repr
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.scope import Scope
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.ray.actors import ActorPermitSource
 from jury_adapters.ray.counts import Counts
 from jury_adapters.ray.parts import Folder, record, table_of

@@ -14,7 +14,7 @@ from jury_adapters.core.budget import BudgetExhausted
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.models import prices, set_price
 from jury_adapters.models.base import Reply
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.testing import ScriptedModel, a_case
 
 REPLY = '{"reasoning": "so it says", "answer": "YES"}'

@@ -20,7 +20,7 @@ from jury_adapters.decision import DecisionCritic
 from jury_adapters.judges.external import Call, ExternalJudge
 from jury_adapters.judges.external_calls import called
 from jury_adapters.judges.llm import correctness
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.results import Run
 from jury_adapters.voting import all_of, any_of
 

@@ -9,7 +9,7 @@ from support.vendor import Act
 
 from jury_adapters import Case, ConfigurationError, Critic, PairwiseCritic, Rubric, Scale, Status, load_jury
 from jury_adapters.critic.rubric import CLAIM_LABELS, bundled_rubrics
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 
 pytestmark = pytest.mark.corpus
 

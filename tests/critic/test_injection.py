@@ -15,7 +15,7 @@ from jury_adapters import Case, Critic, Rubric, Status
 from jury_adapters.critic.delimiters import visible
 from jury_adapters.critic.prompt import MATERIAL, system_text
 from jury_adapters.decision import DecisionCritic
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 
 # aiohttp warns of bodies above 1 MB, which is what long attacks are for.
 pytestmark = [pytest.mark.corpus, pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")]

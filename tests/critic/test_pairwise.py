@@ -21,7 +21,7 @@ from jury_adapters import (
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.decision import DecisionCritic
 from jury_adapters.judges import llm
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.testing import ScriptedModel, a_case, no_waiting
 
 CANDIDATES = ("first answer", "second answer")

@@ -13,7 +13,7 @@ from support.vendor import Act
 from jury_adapters import Case, Critic, Rubric, Status
 from jury_adapters.critic.parse_reply import Reading, read_reply
 from jury_adapters.critic.quoted_answers import Material
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 
 ROOT = Path(__file__).parents[2]
 YES_NO = corpus.RUBRICS["yes/no"]

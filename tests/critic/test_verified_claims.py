@@ -7,7 +7,7 @@ from support.vendor import Act
 
 from jury_adapters import ConfigurationError, Critic, Ensemble, Judgment, Rubric, Status, Verdict
 from jury_adapters.critic.verified_claims import LONGEST_TEXT, MOST_CLAIMS
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 
 CASE = {
     "question": "Tell me about the museum.",

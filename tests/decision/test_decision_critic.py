@@ -13,7 +13,7 @@ from jury_adapters.decision.models import LangChainDecisionModel
 from jury_adapters.decision.questions import judgment_of, question_for
 from jury_adapters.decision.registry import resolve_decision_model
 from jury_adapters.models.base import Answer
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.testing import a_case, no_waiting
 
 PAIR = Rubric(name="polite", criteria="Is it polite?", answers=Labels.of(passing=["OK"], failing=["RUDE"]))

@@ -7,7 +7,7 @@ from support.vendor import Act
 
 from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Status
 from jury_adapters.judges import FactualOverlap
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 
 REFERENCE = "The ferry stopped in 2018. The museum is free for children. It opens at ten."
 CASE = Case(

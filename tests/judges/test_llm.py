@@ -7,7 +7,7 @@ from support.vendor import Act, error
 
 from jury_adapters import Case, ConfigurationError, Status, rag_jury
 from jury_adapters.judges import llm
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.testing import ScriptedModel, a_case, no_waiting
 
 SINGLE = {

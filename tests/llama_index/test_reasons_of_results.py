@@ -11,7 +11,7 @@ from jury_adapters.llama_index import (
     JuryHallucinationEvaluator,
 )
 from jury_adapters.llama_index import JuryPairwiseEvaluator as Pairwise
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.testing import ScriptedModel
 
 UNREADABLE = "the reply could not be read"

@@ -6,7 +6,8 @@ import pytest
 
 from jury_adapters import Critic, Ensemble, ModelError, judge, panel
 from jury_adapters.core.feedback import feedback_of
-from jury_adapters.models.retries import Limiter, Limits
+from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limiter
 from jury_adapters.testing import ScriptedModel
 
 DOWN = ModelError("the harbour does not answer", "connection", retry_after=60)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import SLOW, examples
 
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.ray.rates import FORGET_S, LEASE_S, PermitRequest, Rate, RateServer, fair_shares
 
 

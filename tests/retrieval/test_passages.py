@@ -6,7 +6,7 @@ import pytest
 from support.vendor import Act
 
 from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Status, abstain, judge
-from jury_adapters.models.retries import Limits
+from jury_adapters.models.limits import Limits
 from jury_adapters.retrieval import EachPassage
 
 PASSAGES = ["The bridge is red.", "It opened in 1998.", "A bridge of 1998."]

@@ -21,10 +21,11 @@ from jury_adapters.critic.asking import AskingJudge, within_budget
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.fingerprint import digest, fingerprint_of
+from jury_adapters.models.limits import Limits
 from jury_adapters.models.object_identity import settings_of_client
 from jury_adapters.models.openai import OpenAIModel
 from jury_adapters.models.registry import LimitedModel, estimated_tokens
-from jury_adapters.models.retries import Limits, ObjectId
+from jury_adapters.models.retries import ObjectId
 from jury_adapters.vendors import VENDORS
 
 V = TypeVar("V", bound=AnyVerdict)
