@@ -17,7 +17,8 @@ def is_unasked(judgment: Judgment) -> bool:
 
     Such opinions count in the verdict. They show nothing about the jurors, which would all agree.
     """
-    if EMPTY_ANSWER in judgment.metadata:
+    metadata = judgment.metadata
+    if metadata.get(EMPTY_ANSWER) is True and "rubric_fingerprint" in metadata:  # not an entry of a user's own judge
         return True
     inside = _parts_of(judgment)
     return bool(inside) and all(map(is_unasked, inside))

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
-from jury_adapters import CascadedJury, Case, Critic, Ensemble, Status, Tier, Verdict, judge
+from jury_adapters import CascadedJury, Case, Critic, Ensemble, Judgment, Status, Tier, Verdict, judge
 from jury_adapters.calibration import Votes
 from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.core.values import FrozenDict
 from jury_adapters.report import Report
 from jury_adapters.testing import ScriptedModel
 
@@ -107,6 +108,15 @@ def test_a_tier_of_critics_that_asked_no_model_has_no_agreement():
     )
     found = cascade.judge(cases([""])[0])
     assert (found.status, found.agreement, found.stopped_at) == (Status.FAIL, None, "small")
+
+
+@pytest.mark.parametrize("entry", [True, False])
+def test_an_entry_of_that_name_in_the_metadata_of_another_judge_means_nothing(entry):
+    def says(passes):
+        return lambda case: Judgment("PASS" if passes else "FAIL", metadata=FrozenDict({"empty_answer": entry}))
+
+    found = Ensemble([says(True), says(True), says(False)]).judge(answer="In 2018.")
+    assert (found.status, found.agreement, found.disagreement) == (Status.PASS, 1 / 3, True)
 
 
 def test_where_all_answers_are_empty_the_report_says_that_there_is_no_agreement():
