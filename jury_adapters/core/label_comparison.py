@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping
 from textwrap import fill
-from typing import TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import ContradictingLabels, identity_of
 from jury_adapters.core.first_labels import FirstLabels
 from jury_adapters.core.formatting import counted
+from jury_adapters.core.forms import FormCounts
 from jury_adapters.core.human_labels import (
     GOLD,
     LabelMeanings,
-    Learned,
     UnclearLabels,
     human_label,
     human_label_of,
@@ -23,16 +22,14 @@ from jury_adapters.core.human_labels import (
     tally,
 )
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Opinion, Reading, describe_sample, read_labels, said_by
+from jury_adapters.core.label_opinions import Counts, LabelOpinions
+from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Reading, describe_sample, read_labels
 from jury_adapters.core.label_scores import FAIL, PASS, Kind, LabelScore, constant_score, table_lines, warn_of_constants
-from jury_adapters.core.opinions import Path, comparable_opinions_of, juror_names
+from jury_adapters.core.opinions import Path, juror_names
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
-
-Counts: TypeAlias = "Counter[tuple[str, Opinion | None, Hashable]]"
-"""Number of cases by human label, opinion (None without a decision) and group (None for an independent case)."""
+from jury_adapters.core.verdict import Verdict
 
 _MOST_LABELS = 1000
 _NO_LABELS = f"there are more than {_MOST_LABELS:,} different human labels, such as texts or measured numbers"
@@ -77,9 +74,8 @@ class LabelComparison:
         self.merged = self.failed_runs = self.contradicting = 0
         self.selected: Collection[str] = ()
         self._human: Counter[tuple[str, Hashable]] = Counter()  # number of cases by label and group
-        self._jury: Counts = Counter()
-        self._jurors: dict[Path, Counts] = {}
-        self._learned = Learned()
+        self._counted = LabelOpinions()
+        self._waiting: FormCounts[tuple[str | None, Hashable]] = FormCounts(self._counted.add)
         self._first = FirstLabels()
         self._contradiction = ""
 
@@ -119,20 +115,13 @@ class LabelComparison:
             group: as for :meth:`add`.
             times: the number of items.
         """
-        self._learned.add(judgment)
         truth = human_label(label)
-        if truth is None or is_failed_run(judgment):
-            self.failed_runs += 0 if truth is None else times
-            return
-        self._count(truth, group, times)
-        self._jury[truth, said_by(outage_as_error(judgment)), group] += times
-        if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment):
-            return
-        for path, vote in comparable_opinions_of(judgment):
-            counts = self._jurors.get(path)
-            if counts is None:
-                counts = self._jurors[path] = Counter()
-            counts[truth, said_by(vote), group] += times
+        counts = truth is not None and not is_failed_run(judgment)
+        self._waiting.add(judgment, (truth if counts else None, group), times)
+        if truth is not None and counts:
+            self._count(truth, group, times)
+        elif truth is not None:
+            self.failed_runs += times
 
     def add_votes(self, truth: object, votes: Mapping[str, str | None], group: Hashable = None) -> None:
         """Count one item of recorded votes, which have no verdict.
@@ -149,7 +138,7 @@ class LabelComparison:
         for name, vote in votes.items():
             status = Status(vote) if vote in (PASS, FAIL) else None
             said = None if vote is None else (status, None if status else vote)
-            self._jurors.setdefault((name,), Counter())[label, said, group] += 1
+            self._opinions.of_juror((name,))[label, said, group] += 1
 
     def beside(self, juries: Mapping[str, LabelComparison]) -> LabelComparison:
         """Return a comparison with several juries over the same cases as the rows of one table, without their jurors.
@@ -158,10 +147,11 @@ class LabelComparison:
             juries: the comparisons of the juries, by name.
         """
         found = LabelComparison(self.pass_labels, column=self.column)
-        found.labels, found.merged, found._learned = self.labels.copy(), self.merged, self._learned
+        found.labels, found.merged = self.labels.copy(), self.merged
+        found._counted.learned = self._opinions.learned
         found.failed_runs = self.failed_runs
         found._human, found.known_labels = self._human, self.known_labels
-        found._jurors = {(name,): one._jury for name, one in juries.items()}
+        found._counted.jurors = {(name,): one._opinions.jury for name, one in juries.items()}
         return found
 
     @property
@@ -192,10 +182,11 @@ class LabelComparison:
         found = LabelComparison(self.pass_labels, column=self.column)
         found.labels, found.merged, found._human = self.labels.copy(), self.merged, self._human
         found.failed_runs = self.failed_runs
-        found._learned, found._contradiction = self._learned, self._contradiction
+        found._counted.learned, found._contradiction = self._opinions.learned, self._contradiction
         found.known_labels = self.known_labels
-        names = juror_names(self._jurors)
-        found._jurors = {path: counts for path, counts in self._jurors.items() if names[path] in jurors}
+        own = self._opinions.jurors
+        names = juror_names(own)
+        found._counted.jurors = {path: counts for path, counts in own.items() if names[path] in jurors}
         return found
 
     @property
@@ -231,9 +222,10 @@ class LabelComparison:
         human: Counter[tuple[str, Hashable]] = Counter()
         for (label, group), times in self._human.items():
             human[reading.truth(label), group] += times
-        rows = [self._row(_THE_JURY, "jury", self._jury, reading)] if self._jury else []
-        nested = len({path[-1] for path in self._jurors}) < len(self._jurors)
-        for path, counts in self._jurors.items():
+        said = self._opinions
+        rows = [self._row(_THE_JURY, "jury", said.jury, reading)] if said.jury else []
+        nested = len({path[-1] for path in said.jurors}) < len(said.jurors)
+        for path, counts in said.jurors.items():
             within = path[:-1] if nested else ()
             rows.append(self._row(path[-1] or "(the jury itself)", "juror", counts, reading, within))
         answers = _answers(self.labels, reading)
@@ -309,8 +301,9 @@ class LabelComparison:
             meanings = self._meanings()
         except UnclearLabels as error:
             return Reading(problem=f"{error.what}; {HOW_TO_NAME_THEM}")
-        said = {said for _, said, _ in self._jury if said}  # empty where the jury decided nothing, as in an outage
-        said = said or {said for counts in self._jurors.values() for _, said, _ in counts if said}
+        heard = self._opinions
+        said = {said for _, said, _ in heard.jury if said}  # empty where the jury decided nothing, as in an outage
+        said = said or {said for counts in heard.jurors.values() for _, said, _ in counts if said}
         return read_labels(self.labels, said, meanings)
 
     def to_dict(self) -> dict[str, JsonValue] | None:
@@ -369,12 +362,20 @@ class LabelComparison:
                 by_group.setdefault(group, Score()).pairs[pair] += times
         return LabelScore(name, kind, score, reading.pass_fail, within, tuple(by_group.values()))
 
+    @property
+    def _opinions(self) -> LabelOpinions:
+        """The opinions in all cases so far."""
+        self._waiting.hand_on()
+        return self._counted
+
     def _everyone(self) -> tuple[Counts, ...]:
-        return (self._jury, *self._jurors.values())
+        return (self._opinions.jury, *self._opinions.jurors.values())
 
     def _meanings(self) -> LabelMeanings:
         used = {said[1] for counts in self._everyone() for _, said, _ in counts if said and said[1]}
-        return LabelMeanings.from_learned(self._learned, self.pass_labels, self.labels, {*used, *self.known_labels})
+        return LabelMeanings.from_learned(
+            self._opinions.learned, self.pass_labels, self.labels, {*used, *self.known_labels}
+        )
 
 
 _KAPPA = "Kappa: agreement beyond chance; 0 is chance, 1 is perfect."

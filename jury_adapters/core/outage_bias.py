@@ -104,12 +104,12 @@ FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases ha
         self._missing: set[tuple[str, ...]] = set()  # paths of the judges that left cases undecided
         self._decided: Counter[tuple[Status, bool, frozenset[tuple[str, ...]]]] = Counter()
 
-    def add(self, judgment: Judgment) -> None:
-        """Count the judgment of one case."""
-        self.add_votes(outage_as_error(judgment).status, MissingVotes.of(judgment))
+    def add(self, judgment: Judgment, times: int = 1) -> None:
+        """Count cases with judgments of one form, of which this is one."""
+        self.add_votes(outage_as_error(judgment).status, MissingVotes.of(judgment), times)
 
-    def add_votes(self, status: Status | None, missing: MissingVotes) -> None:
-        """Count one case by its status, where a FAIL that only broken jurors caused is ERROR.
+    def add_votes(self, status: Status | None, missing: MissingVotes, times: int = 1) -> None:
+        """Count cases by their status, where a FAIL that only broken jurors caused is ERROR.
 
         An abstention with broken jurors counts as undecided because of them, too.
         """
@@ -117,18 +117,18 @@ FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases ha
             return
         if status is Status.ABSTAIN and missing.broken:
             status = Status.ERROR  # with `errors="ignore"`, a panel of which every juror broke abstains
-        self.statuses[status] += 1
+        self.statuses[status] += times
         if status is Status.ERROR:
             self._left_undecided(missing.broken, missing.inside)
         elif status is Status.ABSTAIN:
-            self._abstained += bool(missing.abstained)
-            self._over_budget += bool(missing.over_budget and not missing.abstained)
+            self._abstained += times * bool(missing.abstained)
+            self._over_budget += times * bool(missing.over_budget and not missing.abstained)
             self._left_undecided((*missing.abstained, *missing.over_budget), missing.inside)
         elif missing.run_failed:
-            self._failed_runs += 1
+            self._failed_runs += times
         elif missing.broken or missing.skipped or missing.abstained or missing.inside:
             others = frozenset([*((name,) for name in missing.skipped), *missing.inside])
-            self._decided[status, bool(missing.broken or missing.abstained), others] += 1
+            self._decided[status, bool(missing.broken or missing.abstained), others] += times
 
     def _left_undecided(self, names: Iterable[str], inside: Iterable[tuple[str, ...]]) -> None:
         self._missing.update(((name,) for name in names), inside)

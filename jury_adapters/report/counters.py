@@ -34,9 +34,9 @@ _STATUSES = frozenset(map(str, Status))
 _MOST_KINDS = 50  # labels and error messages come from models and may be different every time
 
 
-def add_bounded(counter: Counter[str], key: str) -> None:
+def add_bounded(counter: Counter[str], key: str, times: int = 1) -> None:
     """Count a key of an unbounded set; after the first keys, new ones are counted together as :data:`OTHER`."""
-    counter[key if key in counter or len(counter) < _MOST_KINDS else OTHER] += 1
+    counter[key if key in counter or len(counter) < _MOST_KINDS else OTHER] += times
 
 
 def without_request_id(error: str) -> str:
@@ -54,9 +54,9 @@ class GroupedOutcomes:
     def __init__(self) -> None:
         self._counts: dict[Hashable, Counter[str]] = {}
 
-    def add(self, group: Hashable, outcome: str) -> None:
-        """Count one case."""
-        self._counts.setdefault(group, Counter())[outcome] += 1
+    def add(self, group: Hashable, outcome: str, times: int = 1) -> None:
+        """Count cases of one group."""
+        self._counts.setdefault(group, Counter())[outcome] += times
 
     def interval(self, outcome: str) -> tuple[float, float]:
         """Return the 95 % interval of the share of one outcome."""
@@ -100,20 +100,26 @@ class JurorCount:
     empty_answers: int = 0
 
     def add(
-        self, judgment: Judgment, verdict: Judgment, group: Hashable | None = None, *, fallback: str | None = None
+        self,
+        judgment: Judgment,
+        verdict: Judgment,
+        group: Hashable | None = None,
+        *,
+        fallback: str | None = None,
+        times: int = 1,
     ) -> None:
         if fallback is not None:
-            add_bounded(self.by_fallback, fallback)
-        self.uncounted += judgment.usage.total.uncounted
+            add_bounded(self.by_fallback, fallback, times)
+        self.uncounted += times * judgment.usage.total.uncounted
         opinion = judgment.opinion
         if group is not None and opinion in (Status.PASS, Status.FAIL):
-            self.by_group.add(group, opinion)
+            self.by_group.add(group, opinion, times)
         reason = None if opinion is not None else without_request_id(judgment.error or judgment.reasoning)
         self.only_reason = reason if not self.votes or self.only_reason == reason else None
-        add_bounded(self.votes, opinion if opinion is not None else str(judgment.status))
+        add_bounded(self.votes, opinion if opinion is not None else str(judgment.status), times)
         if opinion is not None and (decided := verdict.opinion) is not None:
-            self.compared += 1
-            self.dissents += opinion != decided
+            self.compared += times
+            self.dissents += times * (opinion != decided)
 
     @property
     def asked(self) -> int:
@@ -179,15 +185,15 @@ class CriterionCount(JurorCount):
     split: int = 0
     stopped_early: int = 0
 
-    def add_result(self, result: Judgment, group: Hashable | None) -> None:
+    def add_result(self, result: Judgment, group: Hashable | None, times: int = 1) -> None:
         """Count a result, and the agreement of the jurors behind it; for a cascade, that of its first vote."""
-        self.add(outage_as_error(result), NOT_COMPARED, group)
+        self.add(outage_as_error(result), NOT_COMPARED, group, times=times)
         vote = first_vote(result)
         if vote is not None and vote.agreement is not None:
-            self.agreements += vote.agreement
-            self.with_agreement += 1
-            self.split += vote.disagreement
-            self.stopped_early += vote.partial
+            self.agreements += times * vote.agreement
+            self.with_agreement += times
+            self.split += times * vote.disagreement
+            self.stopped_early += times * vote.partial
 
     @property
     def mean_agreement(self) -> float | None:
@@ -247,14 +253,14 @@ class TierCount:
         """Number of cases that stopped here without a decision."""
         return self.stopped.total() - self.decided
 
-    def add(self, tier: TierResult, verdict: Verdict) -> None:
+    def add(self, tier: TierResult, verdict: Verdict, times: int = 1) -> None:
         self.policy = tier.policy
-        self.reached += 1
-        self.broken += tier.broken
+        self.reached += times
+        self.broken += times * tier.broken
         if tier.stopped:
             by_errors = verdict.failed_by_errors
-            self.decided += verdict.valid and not by_errors
-            add_bounded(self.stopped, "failed by errors" if by_errors else to_word(verdict))
+            self.decided += times * (verdict.valid and not by_errors)
+            add_bounded(self.stopped, "failed by errors" if by_errors else to_word(verdict), times)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the counts as JSON values."""

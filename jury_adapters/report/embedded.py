@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Self
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.claims import Claim
 from jury_adapters.core.formatting import to_word, visible
+from jury_adapters.core.forms import Form, form_of
 from jury_adapters.core.human_labels import GOLD, human_label_of
 from jury_adapters.core.judgment import Finding, Judgment
 from jury_adapters.core.label_reading import said_by
 from jury_adapters.core.opinions import (
+    Path,
     comparable_opinions_of,
     first_vote,
     opinions_of,
@@ -26,6 +29,7 @@ from jury_adapters.report.late_texts import LateTexts
 from jury_adapters.report.thumbnails import Thumbnails
 
 _LONGEST = 20_000  # characters of one text; a longer text makes the page slow, and is rarely read
+_MOST_FORMS = 1 << 10
 _ENCODE = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _NOTHING: tuple[object, ...] = (None, "", [])
 _UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -45,15 +49,49 @@ class Embedding:
         self._column = column
         self._flips = {flip.index: flip for flip in compared.flips} if compared is not None else {}
         self._thumbnails = Thumbnails()
+        self._known: dict[Form, _Shared] = {}
 
     def row(self, entry: Entry) -> str:
         """Return the small row of a case, for the list."""
         truth = human_label_of(entry.case, entry.judgment, self._column)
-        return safe_json(_row(entry, self._late, self._flips.get(entry.index), truth))
+        human = None if truth is None else self._late.relation((truth, said_by(outage_as_error(entry.judgment))))
+        own = safe_json(_row(entry, self._flips.get(entry.index), human))
+        return f"{own[:-1]},{self._shared(entry.judgment).row[1:]}"
 
     def details(self, entry: Entry) -> str:
         """Return the details of a case, which the page reads when the case is opened; call it in the order of cases."""
-        return safe_json(_details(entry, self._late, self._thumbnails))
+        return safe_json(_details(entry, self._shared(entry.judgment), self._thumbnails))
+
+    def _shared(self, judgment: Judgment) -> _Shared:
+        form = form_of(judgment)
+        shared = self._known.get(form)
+        if shared is None:
+            if len(self._known) >= _MOST_FORMS:
+                self._known.clear()
+            shared = self._known[form] = _Shared.of(judgment, self._late)
+        return shared
+
+
+class _Shared(NamedTuple):
+    """Parts of the JSON that all cases with judgments of one form have.
+
+    Attributes:
+        row: the part of the row as JSON.
+        notes: how the verdict came about, apart from the tiers.
+        jurors: the part of the details of each juror.
+    """
+
+    row: str
+    notes: tuple[str, ...]
+    jurors: tuple[Mapping[str, JsonValue], ...]
+
+    @classmethod
+    def of(cls, judgment: Judgment, late: LateTexts) -> Self:
+        return cls(
+            safe_json(_shared_row(judgment, late)),
+            tuple(map(shown, _shared_notes(judgment))),
+            tuple(_shared_juror(late.name(path, ending), vote) for path, ending, vote in _votes(judgment)),
+        )
 
 
 def safe_json(value: JsonValue) -> str:
@@ -72,32 +110,43 @@ def shown(text: str) -> str:
     return clipped if clipped.isprintable() else "\n".join(visible(line) for line in clipped.splitlines())
 
 
-def _row(entry: Entry, late: LateTexts, flip: Flip | None, truth: str | None) -> JsonValue:
-    judgment, case = entry.judgment, entry.case
+def _row(entry: Entry, flip: Flip | None, human: str | None) -> JsonValue:
+    judgment, case, usage = entry.judgment, entry.case, entry.judgment.usage.total
+    row: dict[str, JsonValue] = {"where": shown(entry.where)}
+    if entry.unmet:
+        row["unmet"] = True
+    if human is not None:
+        row["human"] = human
+    if judgment.score is not None:
+        row["score"] = judgment.score
+    if usage.cost_usd:
+        row["cost"] = usage.cost_usd
+    if not usage.cost_complete:
+        row["unpriced"] = True
+    if case is not None:
+        texts = {"question": shown(_asked(case)), "answer": shown(case.answer or "")}
+        row |= {name: text for name, text in texts.items() if text}
+    if flip is not None:
+        texts = {"was": shown(flip.before), "why": shown(_behind(flip))}
+        row |= {name: text for name, text in texts.items() if text}
+    return row
+
+
+def _shared_row(judgment: Judgment, late: LateTexts) -> JsonValue:
     contested, agreement = contest(judgment)
+    first = first_vote(judgment)
     row: dict[str, JsonValue] = {
-        "where": shown(entry.where),
         "verdict": shown(to_word(judgment)),
         "contest": round(contested, 4),
         "review": judgment.needs_review,
         "votes": [[late.name(path), shown(to_word(vote))] for path, vote in opinions_of(judgment)],
     }
-    first = first_vote(judgment)
     rest: dict[str, JsonValue] = {
         "split": (first is not None and first.disagreement) or None,
         "against": _dissenting(judgment, late),
-        "unmet": bool(entry.unmet) or None,
-        "human": None if truth is None else late.relation((truth, said_by(outage_as_error(judgment)))),
         "label": judgment.label and shown(judgment.label),
-        "score": judgment.score,
         "agreement": agreement,
-        "cost": judgment.usage.total.cost_usd or None,
-        "unpriced": not judgment.usage.total.cost_complete or None,
         "tier": judgment.stopped_at if isinstance(judgment, Verdict) else None,
-        "question": None if case is None else shown(_asked(case)),
-        "answer": None if case is None or case.answer is None else shown(case.answer),
-        "was": None if flip is None else shown(flip.before),
-        "why": None if flip is None else shown(_behind(flip)),
     }
     return row | {name: value for name, value in rest.items() if value not in _NOTHING}
 
@@ -116,15 +165,16 @@ def _behind(flip: Flip) -> str:
     return "\n".join((flip.why, *reasons))
 
 
-def _details(entry: Entry, late: LateTexts, thumbnails: Thumbnails) -> JsonValue:
+def _details(entry: Entry, shared: _Shared, thumbnails: Thumbnails) -> JsonValue:
     judgment, case = entry.judgment, entry.case
+    votes = (vote for _, _, vote in _votes(judgment))
     details: dict[str, JsonValue] = {
         "reasoning": shown(judgment.error or judgment.reasoning),
         "findings": _findings(judgment.findings),
         "claims": _claims(judgment.claims),
         "unmet": [shown(note) for note in entry.unmet],
-        "notes": _notes(judgment),
-        "jurors": [_juror(name, vote) for name, vote in _votes(judgment, late)],
+        "notes": [*_tier_notes(judgment), *shared.notes],
+        "jurors": [_juror(same, vote) for same, vote in zip(shared.jurors, votes, strict=True)],
     }
     if case is not None:
         details |= {
@@ -142,32 +192,43 @@ def _details(entry: Entry, late: LateTexts, thumbnails: Thumbnails) -> JsonValue
     return {name: value for name, value in details.items() if value not in ("", [])}
 
 
-def _votes(judgment: Judgment, late: LateTexts) -> Iterator[tuple[str, Judgment]]:
-    """Yield the name and the opinion of each juror; for a pairwise juror, also its vote in each order."""
+def _votes(judgment: Judgment) -> Iterator[tuple[Path, str, Judgment]]:
+    """Yield the path and the opinion of each juror; for a pairwise juror, also its vote in each order.
+
+    The text between them is the ending of the juror's name.
+    """
     for path, opinion in opinions_of(judgment):
-        yield late.name(path), opinion
+        yield path, "", opinion
         if isinstance(opinion, Verdict) and is_pairwise_opinion(opinion):
-            yield from ((late.name(path, f" / {order.critic}"), order) for order in opinion.judgments)
+            yield from ((path, f" / {order.critic}", order) for order in opinion.judgments)
 
 
-def _juror(name: str, vote: Judgment) -> JsonValue:
+def _shared_juror(name: str, vote: Judgment) -> dict[str, JsonValue]:
+    values: dict[str, JsonValue] = {"name": name, "verdict": shown(to_word(vote))}
+    texts = {"label": vote.label, "model": vote.model, "error": vote.error}
+    return values | {key: shown(text) for key, text in texts.items() if text}
+
+
+def _juror(shared: Mapping[str, JsonValue], vote: Judgment) -> JsonValue:
     usage = vote.usage.total
-    values: dict[str, JsonValue] = {
-        "name": name,
-        "verdict": shown(to_word(vote)),
-        "label": vote.label and shown(vote.label),
-        "score": vote.score,
-        "confidence": vote.confidence,
-        "model": vote.model and shown(vote.model),
-        "seconds": vote.elapsed_s,
-        "cost": usage.cost_usd or None,
-        "unpriced": not usage.cost_complete or None,
-        "reasoning": vote.reasoning and shown(vote.reasoning),
-        "error": vote.error and shown(vote.error),
-        "findings": _findings(vote.findings) if vote.findings else None,
-        "claims": _claims(vote.claims) if vote.claims else None,
-    }
-    return {key: value for key, value in values.items() if value not in _NOTHING}
+    values = dict(shared)
+    if vote.score is not None:
+        values["score"] = vote.score
+    if vote.confidence is not None:
+        values["confidence"] = vote.confidence
+    if vote.elapsed_s is not None:
+        values["seconds"] = vote.elapsed_s
+    if usage.cost_usd:
+        values["cost"] = usage.cost_usd
+    if not usage.cost_complete:
+        values["unpriced"] = True
+    if vote.reasoning:
+        values["reasoning"] = shown(vote.reasoning)
+    if vote.findings:
+        values["findings"] = _findings(vote.findings)
+    if vote.claims:
+        values["claims"] = _claims(vote.claims)
+    return values
 
 
 def _findings(findings: Sequence[Finding]) -> list[JsonValue]:
@@ -192,18 +253,24 @@ def _claims(claims: Sequence[Claim]) -> list[JsonValue]:
     ]
 
 
-def _notes(judgment: Judgment) -> list[JsonValue]:
-    """Return how a verdict came about, in addition to its reasoning."""
-    if not isinstance(judgment, Verdict):
+def _tier_notes(judgment: Judgment) -> list[str]:
+    """Return why each tier of a cascade stopped or continued."""
+    if not isinstance(judgment, Verdict) or not judgment.tiers:
         return []
-    notes = [f"{tier.name} ({tier.policy}): {tier.why}" for tier in judgment.tiers]
-    notes += [warning for warning in (judgment.bias_warning, judgment.panel_warning) if warning]
-    notes += [f"{fallback} judged as the fallback of {juror}" for juror, fallback in judgment.fallbacks_used.items()]
+    return [shown(f"{tier.name} ({tier.policy}): {tier.why}") for tier in judgment.tiers]
+
+
+def _shared_notes(judgment: Judgment) -> Iterator[str]:
+    """Yield what else there is to know about how a verdict came about, in addition to its reasoning."""
+    if not isinstance(judgment, Verdict):
+        return
+    yield from filter(None, (judgment.bias_warning, judgment.panel_warning))
+    for juror, fallback in judgment.fallbacks_used.items():
+        yield f"{fallback} judged as the fallback of {juror}"
     if judgment.skipped:
-        notes.append(f"not needed: {', '.join(judgment.skipped)}")
+        yield f"not needed: {', '.join(judgment.skipped)}"
     if judgment.tally.tied and not judgment.by_rule:
-        notes.append("the vote was tied")
-    return [shown(note) for note in notes]
+        yield "the vote was tied"
 
 
 def _asked(case: Case) -> str:

@@ -28,18 +28,19 @@ class JurorCounts:
         self.of_criteria: set[tuple[str, ...]] = set()
         self.by_criterion: dict[tuple[str, ...], CriterionCount] = {}
 
-    def add(self, verdict: Verdict, group: Hashable | None) -> None:
-        """Count the votes and criteria in one verdict.
+    def add(self, verdict: Verdict, group: Hashable | None, times: int) -> None:
+        """Count the votes and criteria in verdicts of one form.
 
         Args:
-            verdict: the verdict.
-            group: the group of the case; None for an independent case.
+            verdict: one of the verdicts.
+            group: the group of their cases; None for independent cases.
+            times: the number of verdicts.
         """
         screening_tiers, own = tuple(screening_tiers_in(verdict)), is_pairwise_opinion(verdict)
         criteria = {path: result for path, result in criteria_of(verdict) if not is_failed_run(result)}
         for path, result in criteria.items():
             self.by_criterion = with_criterion(self.by_criterion, path)
-            self.by_criterion[path].add_result(result, group)
+            self.by_criterion[path].add_result(result, group, times)
         replaced, decided = dict(fallbacks_in(verdict)), outage_as_error(verdict)
         for path, vote in opinions_of(verdict):
             screening = bool(screening_tiers) and is_inside(path, screening_tiers)
@@ -54,11 +55,11 @@ class JurorCounts:
             if juror is None:
                 juror = self.jurors[path] = JurorCount()
             if vote.error == BUDGET_EXHAUSTED:  # the juror was not asked
-                juror.over_budget += 1
+                juror.over_budget += times
             elif is_unasked(vote):
-                juror.empty_answers += 1
+                juror.empty_answers += times
             else:
-                juror.add(vote, decided if compared else NOT_COMPARED, group, fallback=fallback)
+                juror.add(vote, decided if compared else NOT_COMPARED, group, fallback=fallback, times=times)
 
 
 def with_criterion(

@@ -9,18 +9,12 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.clustered_shares import IntraclassCorrelation
 from jury_adapters.core.formatting import clip, counted, percent
+from jury_adapters.core.forms import FormCounts
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.label_comparison import LabelComparison
-from jury_adapters.core.opinions import (
-    deciding_votes,
-    first_vote,
-    is_escalated,
-)
-from jury_adapters.core.outage_bias import OutageBias
-from jury_adapters.core.over_budget import is_over_budget, over_budget_note
-from jury_adapters.core.return_values import is_failed_run
+from jury_adapters.core.over_budget import over_budget_note
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE, Usage, UsageSum
@@ -28,24 +22,17 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.count_rows import criterion_rows, fallback_rows, gate_row, given_up_rows, juror_rows
 from jury_adapters.report.counters import (
-    NOT_COMPARED,
-    OTHER,
     CriterionCount,
     GateCount,
     GivenUp,
-    GroupedOutcomes,
     JurorCount,
     TierCount,
-    add_bounded,
     broken_jurors,
     failed_runs_note,
-    models_not_asked,
-    why_unusable,
-    without_request_id,
 )
-from jury_adapters.report.juror_counts import JurorCounts
 from jury_adapters.report.review_order import ReviewOrder
 from jury_adapters.report.stopped_runs import missing_cases
+from jury_adapters.report.verdict_counts import Counted, VerdictCounts
 
 
 class Summary:
@@ -110,35 +97,14 @@ class Summary:
     ) -> None:
         self.label_comparison = LabelComparison(pass_labels, column=gold)
         self.group = group
-        self.cases = self.unreadable = self.failed_by_errors = self.failed_runs = 0
-        self.statuses: Counter[Status] = Counter()
-        self.labels: Counter[str] = Counter()
-        self.errors: Counter[str] = Counter()
-        self.answered = 0
-        self.unanswered = 0
-        self.causes: Counter[str] = Counter()
-        self._by_juror = JurorCounts()
-        self.jurors = self._by_juror.jurors
-        self.screening_jurors = self._by_juror.screening
-        self.single: dict[tuple[str, ...], JurorCount] = {}
-        self.criteria = self._by_juror.of_criteria
-        self.tiers: dict[str, TierCount] = {}
-        self.broken_tiers = 0
-        self.broken_by_path: Counter[str] = Counter()
+        self.cases = self.unreadable = self.same_family_unknown = 0
+        self._verdicts = VerdictCounts()
+        self._waiting: FormCounts[Hashable] = FormCounts(self._verdicts.add)
         self._usage = UsageSum()
-        self.calls_saved = self.review = 0
-        self.same_family = self.same_family_unknown = 0
         self.gates: GateCount | None = None
         self.decision: GateDecision | None = None
         self.planned: int | None = None
-        self.given_up: dict[str, GivenUp] = {}
-        self.over_budget = self.decided_over_budget = self.abstained_over_budget = 0
         self.look_first = ReviewOrder(look_first)
-        self._agreement = 0.0
-        self.with_agreement = self.split = self.stopped_early = self.escalated = 0
-        self._outage_bias = OutageBias()
-        self._outcomes = GroupedOutcomes()
-        self._labelled = GroupedOutcomes()
 
     def add(self, case: Case | None, judgment: Judgment, where: str, *, key: str | None = None) -> None:
         """Count one verdict.
@@ -155,35 +121,36 @@ class Summary:
         group = group_of_case(case, judgment, self.group, where) if self.group else None
         self.label_comparison.add(case, judgment, where, group, key=key)
         self.cases += 1
-        if judgment.status is None:
-            add_bounded(self.labels, judgment.label or "")
-        elif judgment.failed_by_errors:
-            self.failed_by_errors += 1
-        else:
-            self.statuses[judgment.status] += 1
-        self.failed_runs += is_failed_run(judgment)
-        self._outage_bias.add(judgment)
-        if group is not None:
-            self._add_to_group(group, judgment)
-        if judgment.status is Status.ERROR:
-            add_bounded(self.errors, judgment.error or judgment.reasoning)
-        self._add_causes(judgment)
+        self._waiting.add(judgment, group)
         self._usage.add(judgment.usage)
-        self.review += judgment.needs_review
         self.look_first.add(where, judgment, case)
-        if is_over_budget(judgment):
-            self.over_budget += 1
-            self.decided_over_budget += judgment.valid
-            self.abstained_over_budget += judgment.status is Status.ABSTAIN
-        for model, error in models_not_asked(judgment).items():
-            self.given_up.setdefault(model, GivenUp(error)).cases += 1
-        if isinstance(judgment, Verdict):
-            self._add_verdict(judgment, group)
-            if judgment.same_family is None and getattr(case, "generator", None) is not None:
-                self.same_family_unknown += any(juror.model is not None for juror in judgment.jurors())
-        else:
-            count = self.single.setdefault((judgment.critic,), JurorCount())
-            count.add(judgment, NOT_COMPARED, fallback=judgment.fallback_used)
+        if getattr(case, "generator", None) is not None and isinstance(judgment, Verdict):
+            unknown = judgment.same_family is None
+            self.same_family_unknown += unknown and any(juror.model is not None for juror in judgment.jurors())
+
+    statuses: Counted[Counter[Status]] = Counted()
+    labels: Counted[Counter[str]] = Counted()
+    failed_by_errors: Counted[int] = Counted()
+    failed_runs: Counted[int] = Counted()
+    errors: Counted[Counter[str]] = Counted()
+    answered: Counted[int] = Counted()
+    unanswered: Counted[int] = Counted()
+    causes: Counted[Counter[str]] = Counted()
+    single: Counted[dict[tuple[str, ...], JurorCount]] = Counted()
+    tiers: Counted[dict[str, TierCount]] = Counted()
+    broken_tiers: Counted[int] = Counted()
+    broken_by_path: Counted[Counter[str]] = Counted()
+    calls_saved: Counted[int] = Counted()
+    review: Counted[int] = Counted()
+    with_agreement: Counted[int] = Counted()
+    split: Counted[int] = Counted()
+    stopped_early: Counted[int] = Counted()
+    escalated: Counted[int] = Counted()
+    same_family: Counted[int] = Counted()
+    given_up: Counted[dict[str, GivenUp]] = Counted()
+    over_budget: Counted[int] = Counted()
+    decided_over_budget: Counted[int] = Counted()
+    abstained_over_budget: Counted[int] = Counted()
 
     def add_gates(self, where: str, results: Sequence[GateResult]) -> None:
         """Count the gates that a verdict misses, and those that could not be measured on it; there may be none."""
@@ -192,8 +159,26 @@ class Summary:
         self.gates.add(where, results)
 
     @property
+    def counts(self) -> VerdictCounts:
+        """The counts of all verdicts so far."""
+        self._waiting.hand_on()
+        return self._verdicts
+
+    @property
+    def jurors(self) -> dict[tuple[str, ...], JurorCount]:
+        return self.counts.by_juror.jurors
+
+    @property
+    def screening_jurors(self) -> set[tuple[str, ...]]:
+        return self.counts.by_juror.screening
+
+    @property
+    def criteria(self) -> set[tuple[str, ...]]:
+        return self.counts.by_juror.of_criteria
+
+    @property
     def by_criterion(self) -> dict[tuple[str, ...], CriterionCount]:
-        return self._by_juror.by_criterion
+        return self.counts.by_juror.by_criterion
 
     @property
     def usage(self) -> Usage:
@@ -226,7 +211,7 @@ class Summary:
     @property
     def pass_rate_warning(self) -> str:
         """Sentences that say that missing votes bias :attr:`pass_rate`; empty if they are not known to do so."""
-        return self._outage_bias.warning
+        return self.counts.outage_bias.warning
 
     @property
     def pass_interval(self) -> tuple[float, float] | None:
@@ -237,7 +222,7 @@ class Summary:
         """
         if not self.decided or self.cases_saved:
             return None
-        return self._outcomes.interval(Status.PASS) if self.group else wilson(self.passed, self.decided)
+        return self.counts.outcomes.interval(Status.PASS) if self.group else wilson(self.passed, self.decided)
 
     @property
     def cases_saved(self) -> int:
@@ -251,12 +236,12 @@ class Summary:
 
     def label_interval(self, label: str) -> tuple[float, float]:
         """Return the 95 % interval of the share of a label among the labels without a PASS/FAIL meaning."""
-        return self._labelled.interval(label) if self.group else wilson(self.labels[label], self.labels.total())
+        return self.counts.labelled.interval(label) if self.group else wilson(self.labels[label], self.labels.total())
 
     @property
     def groups(self) -> int | None:
         """Number of groups with a decided case (or a label, if no case is decided); None without groups."""
-        return (len(self._outcomes) or len(self._labelled)) if self.group else None
+        return (len(self.counts.outcomes) or len(self.counts.labelled)) if self.group else None
 
     @property
     def empty_answers(self) -> int:
@@ -266,7 +251,7 @@ class Summary:
     @property
     def intraclass_correlation(self) -> IntraclassCorrelation | None:
         """Correlation of passing among decided cases of one group; None without groups, or if nothing shows it."""
-        return self._outcomes.intraclass_correlation(Status.PASS) if self.group else None
+        return self.counts.outcomes.intraclass_correlation(Status.PASS) if self.group else None
 
     @property
     def interval_words(self) -> str:
@@ -294,7 +279,7 @@ class Summary:
         For a cascade, it is the agreement in the first tier that votes, before any escalation. Votes in different tiers
         are not compared, and decisions of screening tiers have no agreement.
         """
-        return self._agreement / self.with_agreement if self.with_agreement else None
+        return self.counts.agreement / self.with_agreement if self.with_agreement else None
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the summary as JSON values."""
@@ -357,42 +342,6 @@ class Summary:
 
     def __repr__(self) -> str:
         return f"<Summary of {self}>"
-
-    def _add_causes(self, judgment: Judgment) -> None:
-        votes = deciding_votes(judgment)
-        if judgment.valid and not judgment.failed_by_errors and any(vote.valid for vote in votes):
-            self.answered += 1
-            return
-        causes = [why for why in map(why_unusable, votes) if why]
-        self.unanswered += bool(causes)
-        for why in causes:
-            add_bounded(self.causes, without_request_id(why))
-
-    def _add_to_group(self, group: Hashable, judgment: Judgment) -> None:
-        if judgment.status is None:
-            label = judgment.label or ""
-            self._labelled.add(group, label if label in self.labels else OTHER)
-        elif judgment.status in (Status.PASS, Status.FAIL) and not judgment.failed_by_errors:
-            self._outcomes.add(group, judgment.status)
-
-    def _add_verdict(self, verdict: Verdict, group: Hashable | None) -> None:
-        self.calls_saved += verdict.calls_saved
-        self.same_family += verdict.same_family is True
-        first = first_vote(verdict)
-        if first is not None and first.agreement is not None:
-            self._agreement += first.agreement
-            self.with_agreement += 1
-            self.split += first.disagreement
-            self.stopped_early += first.partial
-            self.escalated += is_escalated(verdict)
-        for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
-            self.tiers.setdefault(name, TierCount())
-        self.broken_tiers += bool(verdict.failed_tiers)
-        for broken_path in verdict.failed_tiers:
-            add_bounded(self.broken_by_path, broken_path)
-        for tier in verdict.tiers:
-            self.tiers[tier.name].add(tier, verdict)
-        self._by_juror.add(verdict, group)
 
 
 _COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "abstained": Status.ABSTAIN, "errors": Status.ERROR}
