@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from jury_adapters.calibration.stated_numbers import numbers_of
 from jury_adapters.calibration.types import Numbers
+from jury_adapters.core.forms import Form, form_of
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.unasked import EMPTY_ANSWER
@@ -46,22 +47,28 @@ class SlimJudgments:
     def __init__(self) -> None:
         self.forms: list[Judgment] = []
         self._known: dict[object, int] = {}
+        self._by_form: dict[Form, int] = {}
         self._single: dict[object, Judgment] = {}
         self._form_of = array("L")
         self._starts = array("Q")
         self._numbers = array("d")
+        self._scored = bytearray()  # whether a judgment has all numbers of each part; many have only confidences
 
     def add(self, judgment: Judgment) -> None:
         """Add one judgment."""
         self._starts.append(len(self._numbers))
-        key = self._key(judgment)
-        form = self._known.get(key)
-        if form is None:
-            form = len(self.forms)
-            self.forms.append(self._form(judgment))
-            if form < _MOST:
-                self._known[key] = form
-        self._form_of.append(form)
+        numbers: list[float] = []
+        _collect_numbers(judgment, numbers)
+        scored = any(number == number for place, number in enumerate(numbers) if place % _PER_PART)  # noqa: PLR0124
+        self._scored.append(scored)
+        self._numbers.extend(numbers if scored else numbers[::_PER_PART])
+        form = form_of(judgment)
+        known = self._by_form.get(form)
+        if known is None:
+            if len(self._by_form) >= _MOST:
+                self._by_form.clear()
+            known = self._by_form[form] = self._place_of(judgment)
+        self._form_of.append(known)
 
     def __len__(self) -> int:
         return len(self._form_of)
@@ -77,12 +84,22 @@ class SlimJudgments:
             position: the position of the judgment.
             parts: the positions of the parts in the form, by name.
         """
-        return StatedNumbers(parts, self._numbers, self._starts[position])
+        per_part = _PER_PART if self._scored[position] else 1
+        return StatedNumbers(parts, self._numbers, self._starts[position], per_part)
+
+    def _place_of(self, judgment: Judgment) -> int:
+        """Return the place of the form of a judgment in :attr:`forms`, which is longer if the form is new."""
+        key = self._key(judgment)
+        place = self._known.get(key)
+        if place is None:
+            place = len(self.forms)
+            self.forms.append(self._form(judgment))
+            if place < _MOST:
+                self._known[key] = place
+        return place
 
     def _key(self, judgment: Judgment) -> object:
-        """Return a value that is equal for judgments of one form, and add the numbers in the order of the parts."""
-        numbers = numbers_of(judgment)
-        self._numbers.extend((*numbers, nan if judgment.score is None else judgment.score))
+        """Return a value that is equal for judgments of one form."""
         own = _own_key(judgment)
         if not isinstance(judgment, Verdict):
             return own
@@ -122,26 +139,30 @@ class StatedNumbers(Mapping[str | None, Numbers]):
         parts: the position of each opinion among the parts of the judgment.
         values: the numbers of all judgments of the batch.
         start: the position of the judgment's own numbers.
+        per_part: the number of values of each part; if it is 1, no part has a rating or a score.
     """
 
-    __slots__ = ("_parts", "_start", "_values")
+    __slots__ = ("_parts", "_per_part", "_start", "_values")
 
-    def __init__(self, parts: Mapping[str | None, int], values: Sequence[float], start: int) -> None:
+    def __init__(self, parts: Mapping[str | None, int], values: Sequence[float], start: int, per_part: int) -> None:
         self._parts = parts
         self._values = values
         self._start = start
+        self._per_part = per_part
 
     def __getitem__(self, name: str | None) -> Numbers:
         return self.at(self._parts[name])
 
     def at(self, part: int) -> Numbers:
         """Return the numbers of a part, by its position in the form."""
-        place = self._start + part * _PER_PART
-        return Numbers(self._values[place], self._values[place + 1])
+        place = self._start + part * self._per_part
+        return Numbers(self._values[place], self._values[place + 1] if self._per_part > 1 else nan)
 
     def score(self, part: int, otherwise: object) -> object:
         """Return the score of a part, or another value if it has none."""
-        score = self._values[self._start + part * _PER_PART + 2]
+        if self._per_part == 1:
+            return otherwise
+        score = self._values[self._start + part * self._per_part + 2]
         return otherwise if score != score else score  # noqa: PLR0124  only NaN differs from itself
 
     def __iter__(self) -> Iterator[str | None]:
@@ -149,6 +170,17 @@ class StatedNumbers(Mapping[str | None, Numbers]):
 
     def __len__(self) -> int:
         return len(self._parts)
+
+
+def _collect_numbers(judgment: Judgment, numbers: list[float]) -> None:
+    """Add the numbers of a judgment and of those inside it to a list, in the order of the parts."""
+    score = judgment.score
+    numbers += (*numbers_of(judgment), nan if score is None else score)
+    if isinstance(judgment, Verdict):
+        for juror in judgment.judgments:
+            _collect_numbers(juror, numbers)
+        for tier in judgment.tiers:
+            _collect_numbers(tier.judgment, numbers)
 
 
 Part: TypeAlias = tuple[int, Judgment]

@@ -86,7 +86,7 @@ def stated_by(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -
 
 def numbers_of(judgment: Judgment) -> Numbers:
     """Return the numbers of a judgment."""
-    rating = _number(judgment.metadata.get("rating"))
+    rating = _number(judgment.metadata.get("rating")) if judgment.metadata else nan
     return Numbers(
         nan if judgment.confidence is None or not judgment.valid else judgment.confidence,
         _number(judgment.score) if rating != rating else rating,  # noqa: PLR0124  only NaN differs from itself

@@ -121,7 +121,7 @@ _vote_of = attrgetter(
     "voting", "tally.on", "tally.eligible", "tally.ballots", "tally.tied", "tally.errors_decided", "band_on", "partial",
     "calls_saved", "same_family", "skipped", "stopped_at", "decision", "judgments", "tiers",
 )  # fmt: skip
-_JUDGED_BY = (RUN_ERROR, EMPTY_ANSWER, "rubric_fingerprint", "position_consistent")
+_NOTED: tuple[str, ...] = ("position_consistent", "rubric_fingerprint", EMPTY_ANSWER)
 
 
 def _key(judgment: Judgment) -> object:
@@ -146,9 +146,9 @@ def _own_key(judgment: Judgment) -> tuple[object, ...]:
     )  # fmt: skip
     if usual:
         return status, label, critic, model, family, error, score is None
+    noted = [(name, metadata[name]) for name in _NOTED if name in metadata]
     return (
-        status, label, critic, model, family, error, score is None,
-        "" if judgment.valid else judgment.reasoning, usage.total.uncounted,
-        metadata.get(EMPTY_ANSWER) is True, judgment.fallback_used, str(metadata.get("not_asked")),
-        *(name in metadata for name in _JUDGED_BY), metadata.get(RUN_ERROR) is None,
+        status, label, critic, model, family, error, score is None, *noted,
+        "" if judgment.valid else judgment.reasoning, usage.total.uncounted, metadata.get(RUN_ERROR) is None,
+        judgment.fallback_used, str(metadata.get("not_asked")),
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from jury_adapters.core.forms import by_form
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.last_result import last_result
 from jury_adapters.core.return_values import is_failed_run
@@ -187,17 +188,37 @@ def _all_votes(judgment: Judgment) -> tuple[tuple[Path, Judgment], ...]:
 
 @last_result
 def _all_opinions(judgment: Judgment) -> tuple[tuple[Path, Judgment], ...]:
+    paths = _paths_of_panel(judgment)
+    if paths is not None and isinstance(judgment, Verdict):
+        return tuple(zip(paths, judgment.judgments, strict=True))
     found: list[tuple[Path, Judgment]] = []
     if isinstance(judgment, Verdict) and (judgment.judgments or judgment.tiers):
         _collect(judgment, (), found, orders=False)
     return tuple((path, vote) for path, vote in found if not is_failed_run(vote))
 
 
+@by_form
+def _paths_of_panel(judgment: Judgment) -> tuple[Path, ...] | None:
+    """Return the paths of the jurors of a panel without juries inside, the most frequent kind; None for others."""
+    if not isinstance(judgment, Verdict) or judgment.tiers or is_pairwise_opinion(judgment):
+        return None
+    if not all(juror.__class__ is Judgment and not is_failed_run(juror) for juror in judgment.judgments):
+        return None
+    return tuple((juror.critic,) for juror in judgment.judgments)
+
+
 @last_result
 def _all_comparable(judgment: Judgment) -> tuple[tuple[Path, Judgment], ...]:
+    found, places = _all_opinions(judgment), _comparable_places(judgment)
+    return found if len(found) == len(places) else tuple(found[place] for place in places)
+
+
+@by_form
+def _comparable_places(judgment: Judgment) -> tuple[int, ...]:
+    """Return the places of the opinions that answer the question of the verdict, among all opinions."""
     apart = (*screening_tiers_in(judgment), *(path for path, _ in criteria_of(judgment)))
-    found = tuple((path, vote) for path, vote in _all_opinions(judgment) if not is_unasked(vote))
-    return tuple((path, vote) for path, vote in found if not is_inside(path, apart)) if apart else found
+    opinions = enumerate(_all_opinions(judgment))
+    return tuple(place for place, (path, vote) in opinions if not is_unasked(vote) and not is_inside(path, apart))
 
 
 def _collect(judgment: Judgment, path: Path, found: list[tuple[Path, Judgment]], *, orders: bool) -> None:

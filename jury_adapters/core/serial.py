@@ -14,6 +14,7 @@ from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Finding, Judgment, Status, evolve
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.usage import Usage
+from jury_adapters.core.usual_judgments import DERIVED, UsualReader
 from jury_adapters.core.values import FrozenDict, JsonValue, stated
 from jury_adapters.core.verdict import TierResult, Verdict
 
@@ -21,17 +22,7 @@ J = TypeVar("J", bound=Judgment)
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
-# Derived values: written for human readers and other programs, and ignored when a file is read back.
-_DERIVED = (
-    "agreement",
-    "disagreement",
-    "agreement_band",
-    "needs_review",
-    "bias_warning",
-    "panel_warning",
-    "fallbacks_used",
-)
-_DERIVED_NAMES = frozenset(_DERIVED)
+_DERIVED_NAMES = frozenset(DERIVED)
 _NAMES = ("critic", "model", "family", "label", "voting", "stopped_at")
 _NO_REASON = "no reason was recorded"
 _NEEDED: Mapping[str, str] = {Status.ABSTAIN: "reasoning", Status.ERROR: "error"}
@@ -103,7 +94,7 @@ def _plain(value: object) -> JsonValue:
         data = _set_fields(value)
         if not isinstance(value, Verdict):
             return data
-        derived = {name: found for name in _DERIVED if not _is_nothing(found := getattr(value, name))}
+        derived = {name: found for name in DERIVED if not _is_nothing(found := getattr(value, name))}
         return {"kind": "verdict", **data, **derived}
     if isinstance(value, Usage | Finding | Claim | Tally | TierResult):
         return _set_fields(value)
@@ -128,6 +119,12 @@ def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
 
 
 def _read_judgment(data: Mapping[str, Any]) -> Judgment:
+    usual = _USUAL.read(data)
+    return _read_any(data) if usual is None else usual
+
+
+def _read_any(data: Mapping[str, Any]) -> Judgment:
+    """Read a judgment with any values; the constructors check them."""
     values = dict(data)
     kind: type[Judgment] = Verdict if values.pop("kind", None) == "verdict" else Judgment
     if not _DERIVED_NAMES.isdisjoint(values):
@@ -193,3 +190,6 @@ def _without_volatile(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [_without_volatile(item) for item in value]
     return value
+
+
+_USUAL = UsualReader(_read_judgment)

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from jury_adapters.core.agreement import pairwise_agreement
 from jury_adapters.core.early_stops import early_stops_note
+from jury_adapters.core.forms import by_form
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import comparable_opinions_of, juror_names, opinions_of
 from jury_adapters.core.statistics import cohen_kappa
@@ -153,7 +154,8 @@ class Figures:
             if isinstance(judgment, Verdict):
                 for tier in judgment.tiers:
                     tiers[tier.name] = tiers.get(tier.name, NO_USAGE) + tier.judgment.usage.total
-            votes[tuple(dict(_heard(judgment, tapes)).items())] += 1
+            _record(judgment, tapes)
+            votes[_cast_in(judgment)] += 1
         summary.label_comparison.forget_items()
         names = juror_names(tapes)
         paths = list(tapes)
@@ -241,20 +243,29 @@ class _Tape:
         )  # fmt: skip
 
 
-def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the opinions in one judgment that may be compared, and record every juror's vote.
-
-    Opinions in screening tiers and of the criteria of a scorecard are not compared with others.
-    """
-    for path, vote in opinions_of(judgment):
+def _record(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> None:
+    """Record the vote of every juror; that of a juror that was not asked only has a name."""
+    for asked, (path, vote) in zip(_asked_in(judgment), opinions_of(judgment), strict=True):
         tape = tapes.get(path)
         if tape is None:
             tape = tapes[path] = _Tape()
-        if not is_unasked(vote):
+        if asked:
             tape.add(vote)
-    for path, vote in comparable_opinions_of(judgment):
-        if (opinion := vote.opinion) is not None:
-            yield path, str(opinion)
+
+
+@by_form
+def _asked_in(judgment: Judgment) -> tuple[bool, ...]:
+    return tuple(not is_unasked(vote) for _, vote in opinions_of(judgment))
+
+
+@by_form
+def _cast_in(judgment: Judgment) -> _Cast:
+    """Return the opinions in one judgment that may be compared.
+
+    Opinions in screening tiers and of the criteria of a scorecard are not compared with others.
+    """
+    opinions = ((path, vote.opinion) for path, vote in comparable_opinions_of(judgment))
+    return tuple({path: str(opinion) for path, opinion in opinions if opinion is not None}.items())
 
 
 def _with_rest(path: tuple[str, ...], votes: Mapping[_Cast, int]) -> tuple[float | None, int]:

@@ -12,6 +12,7 @@ from itertools import count
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.formatting import to_word
+from jury_adapters.core.forms import by_form
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict, is_doubtful
@@ -77,6 +78,7 @@ _UNDECIDED = (Status.ABSTAIN, Status.ERROR)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
+@by_form
 def _urgency(judgment: Judgment) -> float | None:
     """Return the urgency of a review of the case; None if none is needed."""
     if not judgment.needs_review:
