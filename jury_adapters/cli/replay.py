@@ -47,6 +47,7 @@ from jury_adapters.core.results_file import is_result, pass_labels_named_in
 from jury_adapters.core.row_files import first_row
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic, is_store
+from jury_adapters.critic.recorded_panel import verdicts_of
 from jury_adapters.critic.recording import Recording
 from jury_adapters.critic.replayed import check_votes, jurors_of, may_decide_alone, serve_from, unpriced_votes
 from jury_adapters.report.counters import failed_runs_note
@@ -54,7 +55,7 @@ from jury_adapters.report.joint_opinions import AgreementDifference, JointOpinio
 from jury_adapters.report.summary import Summary
 from jury_adapters.store.opening import is_url, place_name
 
-_AT_ONCE = 1_000  # cases in memory
+_AT_ONCE = 100  # cases in memory
 
 
 def replay(
@@ -248,7 +249,7 @@ def _replayed(
     remaining = iter(cases)
     while some := list(islice(remaining, _AT_ONCE)):
         names = [f"case {at}" for at in islice(places, len(some))]
-        verdicts = zip(*[list(jury.judge_many(some)) for _, jury in juries], strict=True)
+        verdicts = zip(*[verdicts_of(jury, some) for _, jury in juries], strict=True)
         for name, case, of_each in zip(names, some, verdicts, strict=True):
             _count(results, joint, case, of_each, name)
     for result, (_, jury) in zip(results, juries, strict=True):
@@ -266,6 +267,8 @@ def _count(
     labelled = first.label_comparison.cases
     for result, verdict in zip(results, verdicts, strict=True):
         result.summary.add(case, verdict, name)
+    if len(results) == 1:
+        return
     label = human_label_of(case, verdicts[0], first.label_comparison.column)
     if label is not None and first.label_comparison.cases > labelled:
         joint.add(label, verdicts, group_of_case(case, verdicts[0], first.group, name) if first.group else None)

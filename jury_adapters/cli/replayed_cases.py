@@ -18,7 +18,14 @@ from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.human_labels import GOLD, human_label
-from jury_adapters.core.results_file import cases_named_in, is_result, judgments_of_each_kind
+from jury_adapters.core.opinions import opinions_of
+from jury_adapters.core.results_file import (
+    cases_named_in,
+    is_result,
+    judgments_of_each_kind,
+    may_have_juries_inside,
+    read_results,
+)
 from jury_adapters.core.return_values import run_error_of
 from jury_adapters.core.row_files import first_row
 from jury_adapters.core.run_errors import RUN_ERROR
@@ -161,8 +168,8 @@ class _CasesOfResults:
         from jury_adapters.report.entries import FileEntries
 
         self._entries = FileEntries(results, source or cases_named_in(results))
-        self._votes = ResultVotes(judgments_of_each_kind(results))
-        if not self._votes.names:
+        self._votes = ResultVotes(judgments_of_each_kind(results) if may_have_juries_inside(results) else ())
+        if not any(next(opinions_of(result.judgment), None) for result in read_results(results)):
             raise InputError(
                 f"{results}: its verdicts hold no votes of jurors; judge with `jury judge --store runs.db`, and replay "
                 "runs.db"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Self, Unpack, cast
+from typing import Any, Self, TypedDict, Unpack, cast
 
 from jury_adapters.core.arguments import refuse_renamed
 from jury_adapters.core.case import Case
@@ -30,7 +30,7 @@ from jury_adapters.core.scheduling import (
 )  # fmt: skip
 from jury_adapters.core.several_rubrics import warn_of_several_rubrics
 from jury_adapters.core.tally import Tally
-from jury_adapters.core.values import positive_timeout, stated
+from jury_adapters.core.values import FrozenDict, positive_timeout, stated
 from jury_adapters.core.verdict import BandOn, Verdict
 from jury_adapters.core.voting import (
     STRATEGIES,
@@ -58,6 +58,14 @@ class EnsembleOptions(VotingOptions, total=False):
     juror_timeout: float | None
     name: str
     band_on: BandOn
+
+
+class AboutVerdict(TypedDict, total=False):
+    """Fields of a verdict that do not depend on the vote."""
+
+    critic: str
+    case_id: str | None
+    case_metadata: FrozenDict
 
 
 class Ensemble(Jury):
@@ -193,7 +201,7 @@ class Ensemble(Jury):
             votes = await ask_until_settled(self.jurors, case, self._stop_rule, first=self._required)
             return self._partial_verdict(votes, case.generator)
         ask = ask_in_turn if self.schedule == "sequential" else ask_all
-        return self._verdict(await ask(self.jurors, case), self.weights, case.generator)
+        return self.verdict_of(await ask(self.jurors, case), case.generator)
 
     def aggregate(self, judgments: Iterable[Judgment], *, generator: str | None = None) -> Verdict:
         """Vote over existing judgments, as if the jurors had just given them.
@@ -260,16 +268,17 @@ class Ensemble(Jury):
     def asking_everyone(self) -> Ensemble:
         return self._with(schedule="parallel") if self.schedule == "early_stop" else self
 
-    def _verdict(
-        self, judgments: Sequence[Judgment], weights: tuple[float, ...] | None, generator: str | None
+    def verdict_of(
+        self, judgments: Sequence[Judgment], generator: str | None, **about: Unpack[AboutVerdict]
     ) -> Verdict:
+        """Return the verdict of the judgments of all jurors, in juror order; see :meth:`aggregate`."""
         try:
-            result = self._with_required(self.strategy.tally(judgments, weights), judgments, self._required)
+            result = self._with_required(self.strategy.tally(judgments, self.weights), judgments, self._required)
         except Exception as error:  # a user's voting function failed; keep the judgments
             failure = self.failure(error)
             tally = Tally(errors=sum(j.status is Status.ERROR for j in judgments), ballots=(None,) * len(judgments))
             result = VoteResult(Status.ERROR, tally, reasoning=f"the vote broke: {failure.error}", error=failure.error)
-        return self._built(result, tuple(judgments), weights, generator)
+        return self._built(result, tuple(judgments), self.weights, generator, **about)
 
     def _with_required(self, result: VoteResult, judgments: Sequence[Judgment], required: Sequence[int]) -> VoteResult:
         if not required:
@@ -279,9 +288,9 @@ class Ensemble(Jury):
     def _partial_verdict(self, votes: Sequence[Judgment | None], generator: str | None) -> Verdict:
         missing = votes.count(None)
         if not missing:
-            return self._verdict([vote for vote in votes if vote is not None], self.weights, generator)
+            return self.verdict_of([vote for vote in votes if vote is not None], generator)
         # A juror that was not asked counts as an abstention, which is one of the extreme votes that the rule tested.
-        full = self._verdict([NOT_ASKED if vote is None else vote for vote in votes], self.weights, generator)
+        full = self.verdict_of([NOT_ASKED if vote is None else vote for vote in votes], generator)
         asked = [position for position, vote in enumerate(votes) if vote is not None]
         unasked = [juror for juror, vote in zip(self.jurors, votes, strict=True) if vote is None]
         return evolve(
@@ -304,6 +313,7 @@ class Ensemble(Jury):
         judgments: tuple[Judgment, ...],
         weights: tuple[float, ...] | None,
         generator: str | None,
+        **about: Unpack[AboutVerdict],
     ) -> Verdict:
         reasoning, error = _reasons(result, judgments) or result.reasoning, result.error
         if result.status is Status.ABSTAIN:  # a user's own rule may give no reason
@@ -327,6 +337,7 @@ class Ensemble(Jury):
             same_family=judges_own_family(judgments, generator) if generator is not None else None,
             band_on=self.band_on,
             calls_saved=sum(judgment.calls_saved for judgment in judgments if isinstance(judgment, Verdict)),
+            **about,
         )
 
 

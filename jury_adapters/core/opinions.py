@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 from jury_adapters.core.forms import by_form
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.last_result import last_result
 from jury_adapters.core.return_values import is_failed_run
+from jury_adapters.core.run_errors import RUN_ERROR
 from jury_adapters.core.tier_policies import is_screening_policy
 from jury_adapters.core.unasked import is_unasked
 from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict, is_pairwise_opinion
@@ -188,23 +190,19 @@ def _all_votes(judgment: Judgment) -> tuple[tuple[Path, Judgment], ...]:
 
 @last_result
 def _all_opinions(judgment: Judgment) -> tuple[tuple[Path, Judgment], ...]:
-    paths = _paths_of_panel(judgment)
-    if paths is not None and isinstance(judgment, Verdict):
-        return tuple(zip(paths, judgment.judgments, strict=True))
+    if _is_plain_panel(judgment):  # the most frequent case
+        return tuple([((juror.critic,), juror) for juror in judgment.judgments])
     found: list[tuple[Path, Judgment]] = []
     if isinstance(judgment, Verdict) and (judgment.judgments or judgment.tiers):
         _collect(judgment, (), found, orders=False)
     return tuple((path, vote) for path, vote in found if not is_failed_run(vote))
 
 
-@by_form
-def _paths_of_panel(judgment: Judgment) -> tuple[Path, ...] | None:
-    """Return the paths of the jurors of a panel without juries inside, the most frequent kind; None for others."""
+def _is_plain_panel(judgment: Judgment) -> TypeGuard[Verdict]:
+    """Whether a judgment is the verdict of single judges, each of which judged a run that did not fail."""
     if not isinstance(judgment, Verdict) or judgment.tiers or is_pairwise_opinion(judgment):
-        return None
-    if not all(juror.__class__ is Judgment and not is_failed_run(juror) for juror in judgment.judgments):
-        return None
-    return tuple((juror.critic,) for juror in judgment.judgments)
+        return False
+    return all(juror.__class__ is Judgment and RUN_ERROR not in juror.metadata for juror in judgment.judgments)
 
 
 @last_result

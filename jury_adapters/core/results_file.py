@@ -14,7 +14,8 @@ from jury_adapters.core.human_labels import GOLD, human_label
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.last_row import last_row
 from jury_adapters.core.opinions import ABSTAINED
-from jury_adapters.core.row_files import Row, first_row, read_whole_rows
+from jury_adapters.core.row_files import Row, first_row, read_lines, read_whole_rows
+from jury_adapters.core.run_errors import RUN_ERROR
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.values import JsonValue
 
@@ -158,14 +159,32 @@ def judgments_of_each_kind(path: str | Path) -> Iterator[Judgment]:
 
 def _kind(verdict: Any) -> object:
     """Return the structure of a judgment and the names in it, of which the paths of its opinions are made."""
+    metadata = verdict.get("metadata", ())
     return (
         verdict.get("kind"),
         verdict.get("critic"),
         verdict.get("critic") == ABSTAINED and (verdict.get("status"), verdict.get("model") is None),
-        "position_consistent" in verdict.get("metadata", ()),
+        "position_consistent" in metadata,
+        RUN_ERROR in metadata,
         tuple([_kind(judgment) for judgment in verdict.get("judgments", ())]),
         tuple([(tier.get("name"), _kind(tier.get("judgment"))) for tier in verdict.get("tiers", ())]),
     )
+
+
+def may_have_juries_inside(path: str | Path) -> bool:
+    """Return whether a verdict of a results file may have tiers, or juries as jurors.
+
+    The file is not parsed, which is much faster. A name that is written with JSON escapes is not found.
+
+    Raises:
+        InputError: as in :func:`read_results`.
+    """
+    lines = False
+    for line in read_lines(path):
+        if b'"tiers"' in line or line.count(b'"judgments"') > 1:
+            return True
+        lines = True
+    return not lines  # another kind of file
 
 
 def is_result(row: Row | None) -> bool:

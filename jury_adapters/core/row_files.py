@@ -19,13 +19,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, cast
+from typing import Any, BinaryIO, Literal, TypeVar, cast
 
 from jury_adapters.core.encodings import NOT_UTF_8, as_utf_8, buffered, decode, legible
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, PARTS, TRACES
 from jury_adapters.core.input_files import no_such_file, refuse_pipe
 from jury_adapters.core.strict_json import DuplicateKey, unique_keys
+
+T = TypeVar("T")
 
 LONGEST_ROW = 1 << 25
 """Maximum number of bytes of a JSON row, and of characters of a table row."""
@@ -69,11 +71,24 @@ def read_rows(path: str | Path) -> Iterator[Row]:
         InputError: the file is missing, unreadable, of an unknown type, or a pipe or device; a row is longer than
             :data:`LONGEST_ROW`, or a JSON file longer than :data:`LONGEST_JSON`; a table has a duplicate column.
     """
-    file = Path(path)
+    yield from _read(Path(path), _READERS)
+
+
+def read_lines(path: str | Path) -> Iterator[bytes]:
+    """Yield the lines of a ``.jsonl`` file, gzipped or not, as they are; nothing of another kind of file.
+
+    Raises:
+        InputError: as in :func:`read_rows`.
+    """
+    yield from _read(Path(path), {**dict.fromkeys(_READERS, _no_lines), ".jsonl": _lines, ".ndjson": _lines})
+
+
+def _read(file: Path, readers: Mapping[str, Callable[[BinaryIO], Iterator[T]]]) -> Iterator[T]:
+    """Read a file with the reader for its kind."""
     suffixes = [suffix.lower() for suffix in file.suffixes]
     packed = suffixes[-1:] == [".gz"]
     kind = suffixes[-2] if packed and len(suffixes) > 1 else (suffixes or [""])[-1]
-    reader = _READERS.get(kind)
+    reader = readers.get(kind)
     if reader is None:
         raise InputError(f"{file}: {_of_no_kind(file, kind)}")
     refuse_pipe(file)
@@ -134,11 +149,20 @@ def _too_long(place: str) -> InputError:
     return InputError(f"{place}: the row is longer than {LONGEST_ROW >> 20} MiB, the most that one row may have")
 
 
-def _json_lines(raw: BinaryIO) -> Iterator[Row]:
-    empty = 0
+def _lines(raw: BinaryIO) -> Iterator[bytes]:
     for line, content in enumerate(iter(partial(raw.readline, LONGEST_ROW + 1), b""), start=1):
         if len(content) > LONGEST_ROW:
             raise _too_long(f"line {line}")
+        yield content
+
+
+def _no_lines(raw: BinaryIO) -> Iterator[bytes]:
+    return iter(())
+
+
+def _json_lines(raw: BinaryIO) -> Iterator[Row]:
+    empty = 0
+    for line, content in enumerate(_lines(raw), start=1):
         empty = 0 if content.strip() else empty + 1
         if empty > _MOST_EMPTY:
             raise InputError(f"line {line}: {_TOO_MANY_EMPTY}")

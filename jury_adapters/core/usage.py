@@ -80,7 +80,7 @@ class Usage:
 
     def as_recorded(self) -> Usage:
         """Return the usage of the same judgment when it comes from a store: nothing new, and all of it recorded."""
-        return self if self == NO_USAGE else Usage(recorded=self.total)
+        return self if self == NO_USAGE else _known(_NOTHING, True, self.total)
 
     def at_cost(self, cost_usd: float | None) -> Usage:
         """Return the same usage with this cost in US dollars; None for an unknown cost."""
@@ -89,6 +89,14 @@ class Usage:
             self.cost_usd if cost_usd is None else cost_usd, self.cost_complete and cost_usd is not None,
             self.recorded,
         )  # fmt: skip
+
+
+def _known(amounts: tuple[Any, ...], complete: bool, recorded: Usage | None) -> Usage:
+    """Return a usage whose numbers need no check, which is faster."""
+    usage = object.__new__(Usage)
+    for put, value in zip(_SETTERS, (*amounts, complete, recorded), strict=True):
+        put(usage, value)
+    return usage
 
 
 def _added(first: Usage, second: Usage, recorded: Usage | None) -> Usage:
@@ -111,6 +119,7 @@ def _sum(first: Usage | None, second: Usage | None) -> Usage | None:
 
 
 _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "calls", "cost_usd")
+_SETTERS = tuple(Usage.__dict__[name].__set__ for name in (*_AMOUNTS, "cost_complete", "recorded"))
 _amounts_of = attrgetter(*_AMOUNTS)
 _NOTHING = (0,) * len(_AMOUNTS)
 _PLAIN = frozenset({int, float})
@@ -138,7 +147,9 @@ class UsageSum:
         """Add the usage of one judgment."""
         if usage is NO_USAGE:
             return
-        self._amounts = tuple(map(add, self._amounts, _amounts_of(usage)))
+        amounts = _amounts_of(usage)
+        if amounts != _NOTHING:  # as they are if all is on record
+            self._amounts = tuple(map(add, self._amounts, amounts))
         self._complete = self._complete and usage.cost_complete
         if usage.recorded is not None:
             if self._recorded is None:
@@ -148,11 +159,12 @@ class UsageSum:
     @property
     def usage(self) -> Usage:
         """The sum of what was added so far."""
-        if self._amounts is _NOTHING:
+        if self._amounts is _NOTHING and self._recorded is None and self._complete:
             return NO_USAGE
-        amounts = {name: min(amount, float_info.max) for name, amount in zip(_AMOUNTS, self._amounts, strict=True)}
-        recorded = None if self._recorded is None else self._recorded.usage
-        return Usage(**amounts, cost_complete=self._complete, recorded=recorded)
+        amounts = self._amounts
+        if max(amounts) > float_info.max:
+            amounts = tuple(min(amount, float_info.max) for amount in amounts)
+        return _known(amounts, self._complete, None if self._recorded is None else self._recorded.usage)
 
 
 UNCOUNTED = Usage(cost_complete=False)

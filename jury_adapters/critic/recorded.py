@@ -123,6 +123,14 @@ class RecordedCritic(Judge):
         return self._unpriced[None]
 
     def assess(self, case: Case) -> Outcome | Awaitable[Outcome]:
+        return self.recorded_judgment(case)
+
+    def recorded_judgment(self, case: Case) -> Judgment:
+        """Return the judgment on a case; an abstention without a recorded vote.
+
+        Raises:
+            ConfigurationError: the recorded vote is invalid.
+        """
         vote = self._recorded(case)
         self._asked[vote is not None] += 1
         return self._without_vote() if vote is None else self._judgment_of(vote)
@@ -192,9 +200,11 @@ def _judgment_in(vote: Mapping[str, Any]) -> Judgment:
 
 def _vote_of(judge: str, cast: Votes) -> Mapping[str, Any] | Judgment | None:
     vote = cast.get(judge)
+    if isinstance(vote, Judgment):
+        return vote
     if isinstance(vote, str | int | float):
         return {"label": vote}
-    return vote if isinstance(vote, Mapping | Judgment) else None
+    return vote if isinstance(vote, Mapping) else None
 
 
 class _Meanings:

@@ -16,22 +16,18 @@ class ResultVotes:
     vote under its name, and its single answers under longer names.
 
     Args:
-        judgments: the judgments of all cases, which show what names there are; read once and not kept.
+        judgments: the judgments of all cases, which show what names there are; read once and not kept. Of panels
+            without juries inside, none is needed, because their jurors have their own names.
     """
 
-    def __init__(self, judgments: Iterable[Judgment]) -> None:
+    def __init__(self, judgments: Iterable[Judgment] = ()) -> None:
         paths = dict.fromkeys(path for judgment in judgments for path, _ in opinions_of(judgment))
         self._names = juror_names(paths)
         self._owners = {name: path for path, name in self._names.items()}
 
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of the jurors."""
-        return frozenset(self._owners)
-
     def of(self, judgment: Judgment) -> dict[str, Judgment]:
         """Return the votes in one of the judgments, by juror name."""
-        votes = {self._names[path]: vote for path, vote in opinions_of(judgment)}
+        votes = {self._names.get(path) or " / ".join(path): vote for path, vote in opinions_of(judgment)}
         for around, inside, part in _juries_in(judgment, ()):
             owner = self._owners.get(part.critic)
             votes[" / ".join((*around, part.critic))] = part
