@@ -6,7 +6,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, StreamingResponse
@@ -26,7 +26,14 @@ from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import Sink
 from jury_adapters.core.undecided import OnUndecided, is_undecided, is_unreviewed
 from jury_adapters.llama_index.attempts import Attempt, Outcome, marked, merit, refused
-from jury_adapters.llama_index.guard_parts import JurorLike, evaluator_of, log_errors, whole_number, why_undecided
+from jury_adapters.llama_index.guard_parts import (
+    JurorLike,
+    evaluator_of,
+    lacking,
+    log_errors,
+    whole_number,
+    why_undecided,
+)
 from jury_adapters.llama_index.response_images import asked_with, images_of, node_images
 from jury_adapters.llama_index.responses import atext_of, contexts_of, text_of
 from jury_adapters.llama_index.retries import asking_again, searching_by
@@ -39,6 +46,7 @@ REFUSAL = "[No answer: a review found that the answer to this question was not g
 UNREVIEWED = "[No answer: the answer to this question could not be reviewed.]"
 
 _log = logging.getLogger(__name__)
+_NOT_OF_ANSWERS: Final = ("reference", "candidates", "trajectory", "messages")
 _OUTCOMES: Mapping[OnFail, Outcome] = {"block": "blocked", "best": "best", "annotate": "annotated"}
 
 
@@ -88,7 +96,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         callback_manager: LlamaIndex's callbacks.
 
     Raises:
-        ConfigurationError: an argument is invalid.
+        ConfigurationError: an argument is invalid, or every judge in the jury needs a field that an answer does not
+            come with, such as a reference or a second answer: it would judge no answer.
 
     >>> guarded = JuryGuardQueryEngine(index.as_query_engine(), jury, max_retries=2)  # doctest: +SKIP
     >>> guarded.query("Who wrote it?").metadata["jury"]["outcome"]  # doctest: +SKIP
@@ -129,6 +138,11 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             raise ConfigurationError("refusal is the text that replaces an answer; it cannot be empty")
         self._query_engine = query_engine
         self._evaluator = evaluator_of(jury)
+        if field_map is None and (missing := lacking(self._evaluator.jury, _NOT_OF_ANSWERS)):
+            raise ConfigurationError(
+                f"the judge needs {', '.join(missing)}, which an answer to a query does not come with, so it judges "
+                'none. Take Critic(model, "faithfulness"), for example, or name the fields with field_map='
+            )
         self._max_retries = whole_number(max_retries, "max_retries", 0)
         self._on_fail = on_fail
         self._refusal = refusal

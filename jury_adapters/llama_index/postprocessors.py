@@ -23,7 +23,14 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.llama_index.evaluators import JuryEvaluator
-from jury_adapters.llama_index.guard_parts import JurorLike, evaluator_of, log_errors, whole_number, why_undecided
+from jury_adapters.llama_index.guard_parts import (
+    JurorLike,
+    evaluator_of,
+    lacking,
+    log_errors,
+    whole_number,
+    why_undecided,
+)
 from jury_adapters.llama_index.response_images import asked_with, node_images
 
 _log = logging.getLogger(__name__)
@@ -86,7 +93,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
         if strange := sorted(fields.keys() - type(self).model_fields.keys()):  # pydantic would ignore them
             raise ConfigurationError(unknown("option", strange[0], [*type(self).model_fields, "field_map"]))
         evaluator, mapped, sinks = evaluator_of(jury), field_map_of(field_map), sinks_of(on_verdict)
-        if field_map is None and (missing := _lacking(evaluator.jury)):
+        if field_map is None and (missing := lacking(evaluator.jury, _NOT_OF_NODES)):
             raise ConfigurationError(
                 f"the judge needs {' and '.join(missing)}, which a retrieved node does not have, so it judges none. "
                 'Critic(model, "passage_relevance") judges a node; or name the fields with field_map='
@@ -163,14 +170,6 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
                 answer: object = sink(JudgedRun(run, case, judgment))
                 if inspect.isawaitable(answer):
                     await answer
-
-
-def _lacking(judge: Judge) -> tuple[str, ...]:
-    """Return the fields without which nothing in this judge judges a node; empty if a judge in it needs none."""
-    if judge.required_fields:
-        return tuple(name for name in judge.required_fields if name in _NOT_OF_NODES)
-    lacking = [_lacking(member) for member in judge.members]
-    return tuple(dict.fromkeys(name for names in lacking for name in names)) if all(lacking) else ()
 
 
 _NOT_OF_NODES: Final = ("answer", "reference", "candidates", "trajectory", "messages")
