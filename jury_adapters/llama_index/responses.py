@@ -178,6 +178,12 @@ def node_texts(nodes: Iterable[object]) -> tuple[str, ...]:
     return tuple(texts.values())
 
 
+def retrieved_texts(nodes: Iterable[object]) -> tuple[str, ...]:
+    """Return the text of each retrieved node, also an empty one, so that they are in the order of the nodes' ids."""
+    inner = (node.node if isinstance(node, NodeWithScore) else node for node in nodes)
+    return tuple(node.get_content(metadata_mode=MetadataMode.LLM) for node in inner if isinstance(node, BaseNode))
+
+
 def _texts(passages: Sequence[object]) -> tuple[str, ...]:
     """Return the texts of passages; for nodes, the texts that a writer sees."""
     found: list[str] = []

@@ -30,7 +30,7 @@ from jury_adapters.core.retrieved_ids import retrieved_ids
 from jury_adapters.core.retriever_cases import with_retrieved_ids
 from jury_adapters.core.values import EMPTY
 from jury_adapters.llama_index.response_images import answer_blocks, asked_with, context_images, node_images
-from jury_adapters.llama_index.responses import contexts_of, listed, steps_of, text_of
+from jury_adapters.llama_index.responses import contexts_of, listed, retrieved_texts, steps_of, text_of
 from jury_adapters.llama_index.workflow_results import ambiguous_in, answer_in, names_in, passages_in, values_in
 
 
@@ -240,10 +240,11 @@ def case_of(
         Exception: any exception that a predicate of the rule raises.
     """
     ambiguous = (*asked.ambiguous, *filter(None, [asked.unread]), *found.ambiguous)
+    is_retrieval = found.retrieved_ids is not None
     case = Case(
         question=asked.question,
         answer=found.answer if answer is None else text_of(answer()),
-        contexts=contexts_of(found, evidence_tools=evidence),
+        contexts=retrieved_texts(found.source_nodes) if is_retrieval else contexts_of(found, evidence_tools=evidence),
         messages=_earlier(asked, heard),
         trajectory=steps_of(found),
         attachments=(
