@@ -13,7 +13,7 @@ from typing import Any, Self
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.evaluation.base import BaseEvaluator
 from llama_index.core.prompts.mixin import PromptDictType
-from llama_index.core.schema import QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
@@ -330,10 +330,9 @@ def _contexts(given: object) -> tuple[str, ...]:
         if isinstance(item, str | Mapping) or is_missing(item) or is_list_of_texts(item):
             texts += texts_of(item if isinstance(item, Mapping) else [item])
             continue
-        found = node_texts((item,))
-        if not found and not node_images((item,)):
-            raise ConfigurationError(f"contexts are texts or nodes with a text; one is {type(item).__name__}")
-        texts += found
+        if not isinstance(item, BaseNode | NodeWithScore) and not node_images((item,)):
+            raise ConfigurationError(f"contexts are texts or nodes; one is {type(item).__name__}")
+        texts += node_texts((item,))
     return tuple(texts)
 
 

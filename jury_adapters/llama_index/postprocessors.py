@@ -42,7 +42,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     Each node is one case: the query is its question, and the node's text (as the writer of the answer will see it) is
     its only context. All nodes of a query are judged concurrently. Nodes keep their order, their scores and their
     metadata; they are not changed, since an index returns its own nodes. The postprocessor never raises: if the judge
-    abstains or fails, ``on_undecided`` decides.
+    abstains or fails, ``on_undecided`` decides. Without a query all nodes are returned, and the log says so once.
 
     Args:
         jury: the judge, preferably ``Critic(model, "passage_relevance")``; a :class:`JuryEvaluator` with its store and
@@ -76,6 +76,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     _evaluator: JuryEvaluator = PrivateAttr()
     _field_map: CheckedFieldMap = PrivateAttr()
     _sinks: tuple[Sink, ...] = PrivateAttr()
+    _warned_of_no_query: bool = PrivateAttr(default=False)
 
     def __init__(
         self,
@@ -116,14 +117,14 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if query_bundle is None or not nodes:
-            return nodes
+            return self._unjudged(nodes)
         return event_loop.run(self._apostprocess_nodes, nodes, query_bundle)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if query_bundle is None or not nodes:
-            return nodes
+            return self._unjudged(nodes)
         gate = asyncio.Semaphore(self.max_concurrency)
 
         async def judged(node: NodeWithScore) -> tuple[Case | None, Judgment]:
@@ -140,6 +141,13 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
             best_first = sorted(rejected, key=lambda place: (-(judgments[place].score or 0.0), place))
             kept.update(best_first[: self.min_nodes - len(kept)])
         return [node for place, node in enumerate(nodes) if place in kept]
+
+    def _unjudged(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        """Return nodes that cannot be judged, because the caller gave no query; the log says so once."""
+        if nodes and not self._warned_of_no_query:
+            self._warned_of_no_query = True
+            _log.warning("nodes were returned without being judged, because no query was given: give query_str=")
+        return nodes
 
     async def _judged(self, query: QueryBundle, node: NodeWithScore) -> tuple[Case | None, Judgment]:
         def plain() -> Case:
