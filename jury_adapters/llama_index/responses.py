@@ -29,7 +29,7 @@ from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.loose_values import texts_of
 from jury_adapters.core.message_texts import refusal_in
 from jury_adapters.core.values import freeze
-from jury_adapters.llama_index.partial_answers import without_partial_answers
+from jury_adapters.llama_index.partial_answers import EMPTY_RESPONSE, without_partial_answers
 from jury_adapters.llama_index.passed_on import passed_on
 from jury_adapters.llama_index.replayable_streams import AsyncReplayableStream, ReplayableStream
 from jury_adapters.llama_index.workflow_results import answer_in, fields_of, passages_in
@@ -145,8 +145,11 @@ def nodes_of(output: ToolOutput) -> Sequence[object]:
 
 
 def _has_nothing(output: ToolOutput) -> bool:
-    """Whether a tool found nothing: its text is then only the notation of an empty list."""
-    return isinstance(output.raw_output, list | tuple) and not output.raw_output
+    """Whether a tool found nothing: its text is then the notation of an empty list, or that of an engine for it."""
+    found = output.raw_output
+    if isinstance(found, list | tuple):
+        return not found
+    return hasattr(found, "source_nodes") and output.content == EMPTY_RESPONSE
 
 
 def listed(response: object, name: str) -> list[Any]:
