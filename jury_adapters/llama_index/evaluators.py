@@ -29,7 +29,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.loose_values import is_list_of_texts, texts_of
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.values import JsonValue, freeze, is_missing, shown
-from jury_adapters.llama_index.attempts import METADATA_KEY
+from jury_adapters.llama_index.attempts import outcome_of
 from jury_adapters.llama_index.compared_answers import may_compare, must_compare
 from jury_adapters.llama_index.misspelt_arguments import refuse_misspelt
 from jury_adapters.llama_index.passed_on import passed_on
@@ -286,13 +286,8 @@ def _guard_outcome(response: object) -> dict[str, Any]:
     A chat engine that passes on the answer of a guarded engine has it among its sources.
     """
     sources = [output for output, _ in tool_outputs(response) if passed_on(response, output)]
-    for one in (response, *(output.raw_output for output in sources)):
-        metadata = getattr(one, "metadata", None)
-        record = metadata.get(METADATA_KEY) if isinstance(metadata, Mapping) else None
-        outcome = record.get("outcome") if isinstance(record, Mapping) else None
-        if isinstance(outcome, str):
-            return {"guard": outcome}
-    return {}
+    outcomes = map(outcome_of, (response, *(output.raw_output for output in sources)))
+    return next(({"guard": outcome} for outcome in outcomes if outcome is not None), {})
 
 
 def _fits(field: str, value: object) -> bool:

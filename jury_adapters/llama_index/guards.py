@@ -25,7 +25,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import Sink
 from jury_adapters.core.undecided import OnUndecided, is_undecided, is_unreviewed
-from jury_adapters.llama_index.attempts import Attempt, Outcome, marked, merit, refused
+from jury_adapters.llama_index.attempts import Attempt, Outcome, marked, merit, outcome_of, refused
 from jury_adapters.llama_index.guard_parts import (
     JurorLike,
     evaluator_of,
@@ -70,8 +70,9 @@ class JuryGuardQueryEngine(BaseQueryEngine):
     ``"unjudged"``), ``attempts``, and ``verdicts``, one per attempt, as JSON values that
     ``jury_adapters.core.serial.judgment_from_dict`` reads back. The verdict of an answer that the user does not get
     comes without its texts, since they may quote the answer; ``on_verdict`` gets all of it. A refusal keeps the source
-    nodes and the other metadata of the last attempt unchanged. :class:`JurySpanHandler` and ``judge_runs`` do not judge
-    a refusal: it counts as ``skipped``.
+    nodes and the other metadata of the last attempt unchanged. The refusal of a guard inside the engine is not judged
+    again: it is returned as it is, and in a retry it ends the retries. :class:`JurySpanHandler` and ``judge_runs`` do
+    not judge a refusal: it counts as ``skipped``.
 
     Args:
         query_engine: the engine to guard.
@@ -168,6 +169,10 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             except Exception as error:
                 self._broke(error, attempts)
                 break
+            if outcome_of(response) == "blocked":  # by a guard inside the engine
+                if not attempts:
+                    return response
+                break
             case = self._case(query_bundle, text, response)
             verdict = case if isinstance(case, Judgment) else self._evaluator.judged(case)
             attempts.append(Attempt(response, text or "", None if isinstance(case, Judgment) else case, verdict))
@@ -183,6 +188,10 @@ class JuryGuardQueryEngine(BaseQueryEngine):
                 text = await atext_of(response)
             except Exception as error:
                 self._broke(error, attempts)
+                break
+            if outcome_of(response) == "blocked":  # by a guard inside the engine
+                if not attempts:
+                    return response
                 break
             case = self._case(query_bundle, text, response)
             verdict = case if isinstance(case, Judgment) else await self._evaluator.ajudged(case)
