@@ -310,8 +310,9 @@ def _text(value: object) -> str | None:
 def _asked_in(start: object) -> tuple[object, tuple[str, ...], Mapping[str, str]]:
     """Return the question in a start event or in the keywords of a run, the conflicts of names, and unread texts.
 
-    The question is the message to an agent, the field with a name of the question, or the only text. It is None if
-    several texts have other names, which are then the unread ones.
+    The question is the message to an agent, the field with a name of the question, or the only text; a blank one, such
+    as the default of an optional field, does not count. It is None if several texts have other names, which are then
+    the unread ones.
     """
     values = values_in(start)
     if "user_msg" in values:
@@ -325,7 +326,7 @@ def _asked_in(start: object) -> tuple[object, tuple[str, ...], Mapping[str, str]
     columns = columns_of(usable, ("question",), part_of="question")
     if "question" in columns.of:
         return usable[columns.of["question"]], columns.conflicts, {}
-    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    texts = {name: value for name, value in values.items() if isinstance(value, str) and value.strip()}
     if not texts or not {"user_msg", "chat_history"}.isdisjoint(names_in(start)):  # nothing, or that of an agent
         return None, (), {}
     if len(texts) == 1:
