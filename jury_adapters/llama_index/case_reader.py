@@ -56,8 +56,9 @@ def to_case(
         InputError: the response cannot be read, or a path does not exist.
         Exception: any exception that the stream, or a function of the application, raises.
 
-    >>> to_case("Paris.", query="Which capital?")
-    Case(question='Which capital?', answer='Paris.')
+    >>> case = to_case("Paris.", query="Which capital?")
+    >>> case.question, case.answer
+    ('Which capital?', 'Paris.')
     """
     given = Case(reference=reference, metadata=metadata or {})
     reader = _Reader(response, query, given, field_map, evidence_tools)

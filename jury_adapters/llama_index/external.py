@@ -46,7 +46,7 @@ def from_evaluator(
     Raises:
         ConfigurationError: ``evaluator`` is not an evaluator, or an option is invalid.
 
-    >>> from llama_index.core.evaluation import BaseEvaluator
+    >>> from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
     >>> class Short(BaseEvaluator):
     ...     def _get_prompts(self): return {}
     ...     def _update_prompts(self, prompts): return None
