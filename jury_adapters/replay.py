@@ -2,7 +2,8 @@
 
 >>> from jury_adapters import Ensemble
 >>> from jury_adapters.replay import RecordedCritic
->>> jury = Ensemble([RecordedCritic(name, pass_labels=["valid"]) for name in ("gpt", "claude")], voting="unanimous")
+>>> labels = {"valid": "pass", "invalid": "fail"}
+>>> jury = Ensemble([RecordedCritic(name, labels=labels) for name in ("gpt", "claude")], voting="unanimous")
 >>> jury.judge(metadata={"votes": {"gpt": "valid", "claude": "invalid"}}).status.value
 'FAIL'
 """

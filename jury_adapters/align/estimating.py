@@ -51,9 +51,10 @@ def estimate_alignment(
     Raises:
         ConfigurationError: as in :func:`align`.
 
-    >>> from jury_adapters import Case, Critic
+    >>> from jury_adapters import Case, Critic, Rubric
+    >>> jury = Critic("openai:gpt-4o-mini", Rubric.from_criteria("The answer is right."), api_key="sk-...")
     >>> labels = [Case(answer=str(n), metadata={"gold": "PASS" if n % 2 else "FAIL"}) for n in range(100)]
-    >>> estimate_alignment(Critic(print, criterion="The answer is right."), labels).calls
+    >>> estimate_alignment(jury, labels).calls
     320
     """
     how = aligner or Aligner()

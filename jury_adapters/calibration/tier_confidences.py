@@ -33,8 +33,8 @@ class TierConfidences:
         Args:
             judged: for each tier, its judgments of the items.
 
-        >>> from jury_adapters import Judgment, Status
-        >>> TierConfidences.of([[Judgment(Status.PASS), Judgment(Status.ABSTAIN)]]).values.tolist()
+        >>> from jury_adapters import Judgment, Status, abstain
+        >>> TierConfidences.of([[Judgment(Status.PASS), abstain("unclear")]]).values.tolist()
         [[1.0], [-1.0]]
         """
         full_votes = tuple(states_none(judgments) for judgments in judged)

@@ -2,7 +2,7 @@
 
 >>> from jury_adapters import Ensemble
 >>> verdict = Ensemble([lambda case: True, lambda case: True, lambda case: False]).judge("q")
->>> consensus(verdict), round(agreement_pct(verdict), 2)
+>>> str(consensus(verdict)), round(agreement_pct(verdict), 2)
 ('PASS', 0.67)
 """
 

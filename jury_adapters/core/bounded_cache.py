@@ -16,8 +16,8 @@ class BoundedCache(Generic[K, V]):
         most: maximum number of entries.
 
     >>> cache = BoundedCache(2)
-    >>> for number in range(3):
-    ...     cache.put(number, str(number))
+    >>> [cache.put(number, str(number)) for number in range(3)]
+    ['0', '1', '2']
     >>> [cache.get(number) for number in range(3)]
     [None, '1', '2']
     """

@@ -134,8 +134,9 @@ class Case(BaseModel):
             InputError: a path of the field map does not exist in this row, or a column holds a value that its field
                 cannot hold.
 
-        >>> Case.from_row({"User Question": "2 + 2?", "reply": "4"}, {"question": "User Question", "answer": "reply"})
-        Case(question='2 + 2?', answer='4')
+        >>> row = {"User Question": "2 + 2?", "reply": "4"}
+        >>> Case.from_row(row, {"question": "User Question", "answer": "reply"}).answer
+        '4'
         """
         if not isinstance(row, Mapping):
             raise ConfigurationError(f"a row must be a mapping of column names to values, not {type(row).__name__}")

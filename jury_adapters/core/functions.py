@@ -39,8 +39,8 @@ def takes(function: Callable[..., object], number: int) -> bool:
 def returns(function: object, kind: type) -> bool:
     """Whether the annotation of a function says that it returns an object of a class; False for a union.
 
-    >>> def number() -> int: ...
-    >>> returns(number, int), returns(lambda: 1, int)
+    >>> from jury_adapters.core.judge_like import Judge, judge_of
+    >>> returns(judge_of, Judge), returns(lambda: 1, Judge)
     (True, False)
     """
     found: object = getattr(function, "__annotations__", {}).get("return")

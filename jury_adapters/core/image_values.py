@@ -21,7 +21,7 @@ def images_of_column(value: object, folder: Path | None) -> tuple[Image, ...]:
     An entry is a path, an address or a ``data:`` URL as text, a mapping of the arguments of :class:`Image`, a block of
     a message as :func:`image_in_block` reads it, or an object of a framework with an image. A text begins with
     ``data:``, ``http://`` or ``https://``, or is a path. A blank text, such as the empty cell of
-    a table, is no entry.
+    a table, is not an entry; in a list it is refused, because an image may have been lost.
 
     Args:
         value: one entry, or a list of them.
@@ -92,7 +92,7 @@ def _entry(entry: object, folder: Path | None) -> Image:
     try:
         if isinstance(entry, Image):
             return entry
-        if isinstance(entry, str):
+        if isinstance(entry, str) and entry.strip():
             named: dict[str, Any] = {"url" if entry.lower().startswith(_ADDRESSES) else "path": entry}
         elif isinstance(entry, Mapping) and not entry.keys() - set(_OWN_FIELDS):
             named = dict(entry)

@@ -34,7 +34,7 @@ def kappa_interval(pairs: Pairs, groups: Collection[Pairs] = ()) -> tuple[float,
 
     >>> pairs = {("PASS", "PASS"): 20, ("PASS", "FAIL"): 5, ("FAIL", "PASS"): 10, ("FAIL", "FAIL"): 15}
     >>> cohen_kappa(pairs), [round(bound, 2) for bound in kappa_interval(pairs)]
-    (0.4, [0.12, 0.62])
+    (0.4, [0.13, 0.61])
     """
     kappa = cohen_kappa(pairs)
     labels = sorted({label for pair, times in pairs.items() if times for label in pair}, key=str)

@@ -84,7 +84,7 @@ class _Reading:
             if plain_name in given and differ(given[name], given[plain_name]):
                 self.conflicts.append(ignored(name, plain_name))
         self.named: dict[str, Any] = {field: self.rest.pop(name) for field, name in self.columns.of.items()}
-        for field in ("messages", "trajectory"):
+        for field in ("messages", "trajectory", "attachments"):
             if isinstance(self.named.get(field), str):
                 self.named[field] = from_json(self.named[field])
         self.earlier = self.columns.of.get("messages") in EARLIER

@@ -68,6 +68,10 @@ class PairwiseCritic(Jury):
         return self._both.members
 
     @property
+    def required_fields(self) -> tuple[str, ...]:
+        return ("candidates",)
+
+    @property
     def asks_one_judge(self) -> bool:
         asked = without_fallbacks(self.critic)
         return not isinstance(asked, Jury) or asked.asks_one_judge

@@ -198,8 +198,9 @@ def to_case(
         InputError: a path does not exist.
         Exception: any exception that a function of the application raises.
 
-    >>> to_case({"inputs": {"question": "2 + 2?"}, "outputs": {"reply": "4"}}, field_map={"answer": "outputs.reply"})
-    Case(question='2 + 2?', answer='4')
+    >>> run = {"inputs": {"question": "2 + 2?"}, "outputs": {"reply": "4"}}
+    >>> to_case(run, field_map={"answer": "outputs.reply"}).answer
+    '4'
     """
     reader = CaseReader(field_map, whole_thread=whole_thread, evidence_tools=evidence_tools, warns=False)
     return reader.case_of(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
@@ -47,6 +47,14 @@ class Attempt:
         """
         run = Run(active_span_id.get() or "", "query", engine, metadata={"attempt": number})
         return JudgedRun(run, self.case, self.verdict)
+
+
+def outcome_of(response: object) -> str | None:
+    """Return the outcome of the guard that a response came through; None if it came through none."""
+    metadata = getattr(response, "metadata", None)
+    record = metadata.get(METADATA_KEY) if isinstance(metadata, Mapping) else None
+    outcome = record.get("outcome") if isinstance(record, Mapping) else None
+    return outcome if isinstance(outcome, str) else None
 
 
 def merit(attempt: Attempt) -> float:

@@ -38,8 +38,8 @@ def to_case(
 
     Args:
         response: a response of an engine, a chat engine or an agent, the ``StopEvent`` or the result of a workflow, a
-            message, a tool's output, a text, or retrieved nodes. A :class:`jury_adapters.Case` is returned with the
-            reference and metadata that are given.
+            message, a tool's output, a text, or a list of retrieved nodes, which may be empty. A
+            :class:`jury_adapters.Case` is returned with the reference and metadata that are given.
         query: the question; a response does not have it.
         reference: a right answer to compare with.
         metadata: entries for the metadata of the case, such as its id and a human label,
@@ -56,8 +56,9 @@ def to_case(
         InputError: the response cannot be read, or a path does not exist.
         Exception: any exception that the stream, or a function of the application, raises.
 
-    >>> to_case("Paris.", query="Which capital?")
-    Case(question='Which capital?', answer='Paris.')
+    >>> case = to_case("Paris.", query="Which capital?")
+    >>> case.question, case.answer
+    ('Which capital?', 'Paris.')
     """
     given = Case(reference=reference, metadata=metadata or {})
     reader = _Reader(response, query, given, field_map, evidence_tools)
@@ -109,7 +110,7 @@ class _Reader:
         self._map = field_map_of(field_map)
         self._evidence = Evidence(evidence_tools)
         nodes = list(response) if isinstance(response, list | tuple) else [response]
-        self._nodes = nodes if nodes and all(isinstance(one, BaseNode | NodeWithScore) for one in nodes) else None
+        self._nodes = nodes if all(isinstance(one, BaseNode | NodeWithScore) for one in nodes) else None
         self.has_no_text = self._nodes is not None or isinstance(response, Case)
 
     def case(self, text: str | InputError | None) -> Case:

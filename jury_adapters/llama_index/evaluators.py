@@ -13,7 +13,7 @@ from typing import Any, Self
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.evaluation.base import BaseEvaluator
 from llama_index.core.prompts.mixin import PromptDictType
-from llama_index.core.schema import QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
@@ -29,12 +29,13 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.loose_values import is_list_of_texts, texts_of
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.values import JsonValue, freeze, is_missing, shown
-from jury_adapters.llama_index.attempts import METADATA_KEY
+from jury_adapters.llama_index.attempts import outcome_of
 from jury_adapters.llama_index.compared_answers import may_compare, must_compare
 from jury_adapters.llama_index.misspelt_arguments import refuse_misspelt
+from jury_adapters.llama_index.passed_on import passed_on
 from jury_adapters.llama_index.prompts import TemplateLike, prompts_of, with_prompts
 from jury_adapters.llama_index.response_images import asked_with, images_at, images_of, node_images
-from jury_adapters.llama_index.responses import atext_of, contexts_of, node_texts, steps_of, text_of
+from jury_adapters.llama_index.responses import atext_of, contexts_of, node_texts, steps_of, text_of, tool_outputs
 from jury_adapters.llama_index.results import JuryEvaluationResult, refused, result_of
 
 
@@ -47,7 +48,8 @@ class JuryEvaluator(BaseEvaluator):
     arguments, ``reference=``, ``second_response=`` and ``generator=`` (the name of the model that wrote the answer)
     belong to the case; all other arguments from a runner go into the case's metadata. A misspelt one (``refrence=``)
     makes the result invalid. ``second_response=`` makes two candidates of a case for a judge that may compare them: a
-    pairwise critic, a function, a judge of your own. Checks and other critics judge the response alone.
+    pairwise critic, a function, a judge of your own. The response is also the ``answer`` of the case, so checks and
+    other critics judge it alone, and so does a function that does not read the candidates.
 
     The synchronous methods work in scripts, in threads and inside a running event loop.
 
@@ -109,7 +111,7 @@ class JuryEvaluator(BaseEvaluator):
         try:
             answer = _plain(response)
             other = _plain(self._second(kwargs))
-            case = _case(query, answer, other, contexts, kwargs)
+            case = _case(query, answer, other, contexts, kwargs, only_compared=self._prefers)
         except Exception as error:
             return refused(self.jury, error, query, response, kwargs, comparison=self._prefers)
         return result_of(self.judged(case), case, _echoed(case, contexts), comparison=self._prefers)
@@ -128,7 +130,7 @@ class JuryEvaluator(BaseEvaluator):
         try:
             answer = await _aplain(response)
             other = await _aplain(self._second(kwargs))
-            case = _case(query, answer, other, contexts, kwargs)
+            case = _case(query, answer, other, contexts, kwargs, only_compared=self._prefers)
         except Exception as error:
             return refused(self.jury, error, query, response, kwargs, comparison=self._prefers)
         return result_of(await self.ajudged(case), case, _echoed(case, contexts), comparison=self._prefers)
@@ -241,8 +243,14 @@ def _pause(kwargs: dict[str, Any]) -> float:
     return seconds if isinstance(seconds, int | float) and seconds > 0 else 0
 
 
-def _case(query: object, answer: object, other: object, contexts: object, kwargs: Mapping[str, Any]) -> Case:
-    """Return the case of an item. Runners pass every keyword to every evaluator, so none is refused."""
+def _case(
+    query: object, answer: object, other: object, contexts: object, kwargs: Mapping[str, Any], *, only_compared: bool
+) -> Case:
+    """Return the case of an item. Runners pass every keyword to every evaluator, so none is refused.
+
+    With a second response, the two are the candidates. They are nothing else if they are ``only_compared``; otherwise
+    the response is also the answer, which parts of the jury may judge by itself.
+    """
     row: dict[str, Any] = {}
     details: dict[str, JsonValue] = {}
     given = {name: value for name, value in kwargs.items() if value is not None}
@@ -264,7 +272,7 @@ def _case(query: object, answer: object, other: object, contexts: object, kwargs
         row["question"] = query.query_str if isinstance(query, QueryBundle) else _plain(query)
     if other is not None and answer is not None:
         row["candidates"] = (answer, other)
-    elif answer is not None:
+    if answer is not None and not (only_compared and "candidates" in row):
         row["answer"] = answer
     if contexts is not None:
         row["contexts"] = _contexts(contexts)
@@ -273,11 +281,13 @@ def _case(query: object, answer: object, other: object, contexts: object, kwargs
 
 
 def _guard_outcome(response: object) -> dict[str, Any]:
-    """Return the outcome of the guard that a response came through, as an entry of the case's metadata."""
-    metadata = getattr(response, "metadata", None)
-    record = metadata.get(METADATA_KEY) if isinstance(metadata, Mapping) else None
-    outcome = record.get("outcome") if isinstance(record, Mapping) else None
-    return {"guard": outcome} if isinstance(outcome, str) else {}
+    """Return the outcome of the guard that an answer came through, as an entry of the case's metadata.
+
+    A chat engine that passes on the answer of a guarded engine has it among its sources.
+    """
+    sources = [output for output, _ in tool_outputs(response) if passed_on(response, output)]
+    outcomes = map(outcome_of, (response, *(output.raw_output for output in sources)))
+    return next(({"guard": outcome} for outcome in outcomes if outcome is not None), {})
 
 
 def _fits(field: str, value: object) -> bool:
@@ -315,10 +325,9 @@ def _contexts(given: object) -> tuple[str, ...]:
         if isinstance(item, str | Mapping) or is_missing(item) or is_list_of_texts(item):
             texts += texts_of(item if isinstance(item, Mapping) else [item])
             continue
-        found = node_texts((item,))
-        if not found and not node_images((item,)):
-            raise ConfigurationError(f"contexts are texts or nodes with a text; one is {type(item).__name__}")
-        texts += found
+        if not isinstance(item, BaseNode | NodeWithScore) and not node_images((item,)):
+            raise ConfigurationError(f"contexts are texts or nodes; one is {type(item).__name__}")
+        texts += node_texts((item,))
     return tuple(texts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from functools import partial
 from typing import Unpack
 
 from llama_index.core.evaluation import CorrectnessEvaluator, SemanticSimilarityEvaluator
@@ -13,8 +14,8 @@ from llama_index.core.llms import LLM
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.judges.external import ExternalJudge, ExternalOptions, Said
-from jury_adapters.judges.external_calls import Arguments, by_name, called, checked_arguments, own_name_of
+from jury_adapters.judges.external import Call, ExternalJudge, ExternalOptions, Said
+from jury_adapters.judges.external_calls import Arguments, by_name, called, checked_arguments, own_name_of, takes
 from jury_adapters.judges.external_results import EvaluatorResult, read_preference, read_result
 from jury_adapters.models.llama_index_copies import CopiesPerLoop, has_connections
 
@@ -28,8 +29,9 @@ def from_evaluator(
 
     The evaluator is called with those of ``query``, ``response``, ``contexts`` and ``reference`` that it takes. For a
     case with two ``candidates``, it also gets the second one as ``second_response``, and its label is ``A``, ``B`` or
-    ``tie``. Its own ``passing`` decides, and ``feedback`` is the reasoning; ``invalid_result`` is ABSTAIN, and an
-    exception is ERROR.
+    ``tie``. If such a case has an ``answer`` too, an evaluator that neither names that argument nor says in its result
+    which response it prefers (``pairwise_source``) has judged the answer alone. Its own ``passing`` decides, and
+    ``feedback`` is the reasoning; ``invalid_result`` is ABSTAIN, and an exception is ERROR.
 
     The evaluator sends its own requests, which are not tried again here: leave its LLM the retries that it has
     (``max_retries=``). An LLM with a client is copied for the event loop in which the judge runs, because connections
@@ -44,7 +46,7 @@ def from_evaluator(
     Raises:
         ConfigurationError: ``evaluator`` is not an evaluator, or an option is invalid.
 
-    >>> from llama_index.core.evaluation import BaseEvaluator
+    >>> from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
     >>> class Short(BaseEvaluator):
     ...     def _get_prompts(self): return {}
     ...     def _update_prompts(self, prompts): return None
@@ -59,17 +61,23 @@ def from_evaluator(
 
     copies = _copies_of_llms(evaluator)
 
-    async def ask(wanted: Mapping[str, object]) -> Said:
+    async def ask(wanted: Mapping[str, object], *, compares: bool = True) -> Said:
         result = await called((await _for_this_loop(evaluator, copies)).aevaluate, **wanted)
         found = read_result(result)
-        if "second_response" in wanted and isinstance(found, EvaluatorResult) and found.score is not None:
-            return _preference(found, result)
-        return found
+        if "second_response" not in wanted or not isinstance(found, EvaluatorResult) or found.score is None:
+            return found
+        return _preference(found, result) if compares or getattr(result, "pairwise_source", None) is not None else found
 
     scale = next((scale for kind, scale in _SCALES.items() if isinstance(evaluator, kind)), None)
     if scale is not None:
         options = {"scale": scale, **options}
-    prepare = by_name(evaluator.aevaluate, given, ask)
+    comparing = "second_response" in takes(evaluator.aevaluate)[0]
+    of_candidates = by_name(evaluator.aevaluate, given, ask)
+    of_answer = by_name(evaluator.aevaluate, given, partial(ask, compares=comparing))
+
+    def prepare(case: Case) -> Call | Judgment:
+        return of_candidates(case) if case.answer is None else of_answer(case)
+
     return ExternalJudge(prepare, own_name_of(evaluator), own_threshold=_threshold_of(evaluator), **options)
 
 

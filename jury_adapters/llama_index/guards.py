@@ -6,7 +6,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, StreamingResponse
@@ -25,8 +25,15 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import Sink
 from jury_adapters.core.undecided import OnUndecided, is_undecided, is_unreviewed
-from jury_adapters.llama_index.attempts import Attempt, Outcome, marked, merit, refused
-from jury_adapters.llama_index.guard_parts import JurorLike, evaluator_of, log_errors, whole_number, why_undecided
+from jury_adapters.llama_index.attempts import Attempt, Outcome, marked, merit, outcome_of, refused
+from jury_adapters.llama_index.guard_parts import (
+    JurorLike,
+    evaluator_of,
+    lacking,
+    log_errors,
+    whole_number,
+    why_undecided,
+)
 from jury_adapters.llama_index.response_images import asked_with, images_of, node_images
 from jury_adapters.llama_index.responses import atext_of, contexts_of, text_of
 from jury_adapters.llama_index.retries import asking_again, searching_by
@@ -39,6 +46,7 @@ REFUSAL = "[No answer: a review found that the answer to this question was not g
 UNREVIEWED = "[No answer: the answer to this question could not be reviewed.]"
 
 _log = logging.getLogger(__name__)
+_NOT_OF_ANSWERS: Final = ("reference", "candidates", "trajectory", "messages")
 _OUTCOMES: Mapping[OnFail, Outcome] = {"block": "blocked", "best": "best", "annotate": "annotated"}
 
 
@@ -62,8 +70,9 @@ class JuryGuardQueryEngine(BaseQueryEngine):
     ``"unjudged"``), ``attempts``, and ``verdicts``, one per attempt, as JSON values that
     ``jury_adapters.core.serial.judgment_from_dict`` reads back. The verdict of an answer that the user does not get
     comes without its texts, since they may quote the answer; ``on_verdict`` gets all of it. A refusal keeps the source
-    nodes and the other metadata of the last attempt unchanged. :class:`JurySpanHandler` and ``judge_runs`` do not judge
-    a refusal: it counts as ``skipped``.
+    nodes and the other metadata of the last attempt unchanged. The refusal of a guard inside the engine is not judged
+    again: it is returned as it is, and in a retry it ends the retries. :class:`JurySpanHandler` and ``judge_runs`` do
+    not judge a refusal: it counts as ``skipped``.
 
     Args:
         query_engine: the engine to guard.
@@ -88,7 +97,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         callback_manager: LlamaIndex's callbacks.
 
     Raises:
-        ConfigurationError: an argument is invalid.
+        ConfigurationError: an argument is invalid, or every judge in the jury needs a field that an answer does not
+            come with, such as a reference or a second answer: it would judge no answer.
 
     >>> guarded = JuryGuardQueryEngine(index.as_query_engine(), jury, max_retries=2)  # doctest: +SKIP
     >>> guarded.query("Who wrote it?").metadata["jury"]["outcome"]  # doctest: +SKIP
@@ -129,6 +139,11 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             raise ConfigurationError("refusal is the text that replaces an answer; it cannot be empty")
         self._query_engine = query_engine
         self._evaluator = evaluator_of(jury)
+        if field_map is None and (missing := lacking(self._evaluator.jury, _NOT_OF_ANSWERS)):
+            raise ConfigurationError(
+                f"the judge needs {', '.join(missing)}, which an answer to a query does not come with, so it judges "
+                'none. Take Critic(model, "faithfulness"), for example, or name the fields with field_map='
+            )
         self._max_retries = whole_number(max_retries, "max_retries", 0)
         self._on_fail = on_fail
         self._refusal = refusal
@@ -154,6 +169,10 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             except Exception as error:
                 self._broke(error, attempts)
                 break
+            if outcome_of(response) == "blocked":  # by a guard inside the engine
+                if not attempts:
+                    return response
+                break
             case = self._case(query_bundle, text, response)
             verdict = case if isinstance(case, Judgment) else self._evaluator.judged(case)
             attempts.append(Attempt(response, text or "", None if isinstance(case, Judgment) else case, verdict))
@@ -169,6 +188,10 @@ class JuryGuardQueryEngine(BaseQueryEngine):
                 text = await atext_of(response)
             except Exception as error:
                 self._broke(error, attempts)
+                break
+            if outcome_of(response) == "blocked":  # by a guard inside the engine
+                if not attempts:
+                    return response
                 break
             case = self._case(query_bundle, text, response)
             verdict = case if isinstance(case, Judgment) else await self._evaluator.ajudged(case)

@@ -8,6 +8,9 @@ from typing import Final, TypeVar
 
 from llama_index.core.schema import NodeWithScore, TextNode
 
+EMPTY_RESPONSE: Final = "Empty Response"
+"""Answer of LlamaIndex's engines that found no node."""
+
 Passage = TypeVar("Passage")
 
 _PARTIAL_ANSWER: Final = re.compile(
@@ -22,10 +25,16 @@ def without_partial_answers(passages: Iterable[Passage]) -> Sequence[Passage]:
 
     ``SubQuestionQueryEngine`` and ``MultiStepQueryEngine`` put the answers to the parts among the source nodes, before
     the nodes behind these answers. An answer could prove its own inventions with them. Without any other passage they
-    are kept, as the text of an agent's tool is that has no source nodes.
+    are kept, as the text of an agent's tool is that has no source nodes, except where no node was found.
     """
     given = tuple(passages)
-    return [one for one in given if not _is_partial_answer(one)] or given
+    kept = [one for one in given if not _is_partial_answer(one)]
+    return kept or [one for one in given if not _is_empty_part(one)]
+
+
+def _is_empty_part(passage: object) -> bool:
+    """Whether an engine that found no node answered this part of a question."""
+    return isinstance(passage, NodeWithScore) and passage.node.get_content().endswith(f": {EMPTY_RESPONSE}")
 
 
 def _is_partial_answer(passage: object) -> bool:

@@ -23,7 +23,14 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.llama_index.evaluators import JuryEvaluator
-from jury_adapters.llama_index.guard_parts import JurorLike, evaluator_of, log_errors, whole_number, why_undecided
+from jury_adapters.llama_index.guard_parts import (
+    JurorLike,
+    evaluator_of,
+    lacking,
+    log_errors,
+    whole_number,
+    why_undecided,
+)
 from jury_adapters.llama_index.response_images import asked_with, node_images
 
 _log = logging.getLogger(__name__)
@@ -35,7 +42,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     Each node is one case: the query is its question, and the node's text (as the writer of the answer will see it) is
     its only context. All nodes of a query are judged concurrently. Nodes keep their order, their scores and their
     metadata; they are not changed, since an index returns its own nodes. The postprocessor never raises: if the judge
-    abstains or fails, ``on_undecided`` decides.
+    abstains or fails, ``on_undecided`` decides. Without a query all nodes are returned, and the log says so once.
 
     Args:
         jury: the judge, preferably ``Critic(model, "passage_relevance")``; a :class:`JuryEvaluator` with its store and
@@ -69,6 +76,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     _evaluator: JuryEvaluator = PrivateAttr()
     _field_map: CheckedFieldMap = PrivateAttr()
     _sinks: tuple[Sink, ...] = PrivateAttr()
+    _warned_of_no_query: bool = PrivateAttr(default=False)
 
     def __init__(
         self,
@@ -86,7 +94,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
         if strange := sorted(fields.keys() - type(self).model_fields.keys()):  # pydantic would ignore them
             raise ConfigurationError(unknown("option", strange[0], [*type(self).model_fields, "field_map"]))
         evaluator, mapped, sinks = evaluator_of(jury), field_map_of(field_map), sinks_of(on_verdict)
-        if field_map is None and (missing := _lacking(evaluator.jury)):
+        if field_map is None and (missing := lacking(evaluator.jury, _NOT_OF_NODES)):
             raise ConfigurationError(
                 f"the judge needs {' and '.join(missing)}, which a retrieved node does not have, so it judges none. "
                 'Critic(model, "passage_relevance") judges a node; or name the fields with field_map='
@@ -109,14 +117,14 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if query_bundle is None or not nodes:
-            return nodes
+            return self._unjudged(nodes)
         return event_loop.run(self._apostprocess_nodes, nodes, query_bundle)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if query_bundle is None or not nodes:
-            return nodes
+            return self._unjudged(nodes)
         gate = asyncio.Semaphore(self.max_concurrency)
 
         async def judged(node: NodeWithScore) -> tuple[Case | None, Judgment]:
@@ -133,6 +141,13 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
             best_first = sorted(rejected, key=lambda place: (-(judgments[place].score or 0.0), place))
             kept.update(best_first[: self.min_nodes - len(kept)])
         return [node for place, node in enumerate(nodes) if place in kept]
+
+    def _unjudged(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        """Return nodes that cannot be judged, because the caller gave no query; the log says so once."""
+        if nodes and not self._warned_of_no_query:
+            self._warned_of_no_query = True
+            _log.warning("nodes were returned without being judged, because no query was given: give query_str=")
+        return nodes
 
     async def _judged(self, query: QueryBundle, node: NodeWithScore) -> tuple[Case | None, Judgment]:
         def plain() -> Case:
@@ -163,14 +178,6 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
                 answer: object = sink(JudgedRun(run, case, judgment))
                 if inspect.isawaitable(answer):
                     await answer
-
-
-def _lacking(judge: Judge) -> tuple[str, ...]:
-    """Return the fields without which nothing in this judge judges a node; empty if a judge in it needs none."""
-    if judge.required_fields:
-        return tuple(name for name in judge.required_fields if name in _NOT_OF_NODES)
-    lacking = [_lacking(member) for member in judge.members]
-    return tuple(dict.fromkeys(name for names in lacking for name in names)) if all(lacking) else ()
 
 
 _NOT_OF_NODES: Final = ("answer", "reference", "candidates", "trajectory", "messages")

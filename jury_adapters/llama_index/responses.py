@@ -29,7 +29,8 @@ from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.loose_values import texts_of
 from jury_adapters.core.message_texts import refusal_in
 from jury_adapters.core.values import freeze
-from jury_adapters.llama_index.partial_answers import without_partial_answers
+from jury_adapters.llama_index.partial_answers import EMPTY_RESPONSE, without_partial_answers
+from jury_adapters.llama_index.passed_on import passed_on
 from jury_adapters.llama_index.replayable_streams import AsyncReplayableStream, ReplayableStream
 from jury_adapters.llama_index.workflow_results import answer_in, fields_of, passages_in
 
@@ -89,7 +90,8 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
     They are the source nodes of the answer, or the field of a workflow's result with a name of the contexts, such as
     ``contexts`` or ``documents``. Without either, they are taken from the tools whose output is evidence: the source
     nodes of a tool's answer, or the text that it returned if it has none. Each node counts once. Answers to parts of
-    the question, which the model of an engine wrote, do not count if there are other nodes.
+    the question, which the model of an engine wrote, do not count if there are other nodes; the answer of an engine
+    that a chat engine passes on as its own never does.
 
     Args:
         response: as for :func:`text_of`.
@@ -109,7 +111,7 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
         step = step_of()
         retrieved = node_texts(nodes_of(output))
         if not retrieved:
-            texts += evidence.contexts([step])
+            texts += [] if _has_nothing(output) or passed_on(response, output) else evidence.contexts([step])
         elif evidence.accepts(step.model_copy(update={"output": "\n\n".join(retrieved)})):
             texts += retrieved
     if evidence.names:
@@ -142,6 +144,14 @@ def nodes_of(output: ToolOutput) -> Sequence[object]:
     return listed(output.raw_output, "source_nodes")
 
 
+def _has_nothing(output: ToolOutput) -> bool:
+    """Whether a tool found nothing: its text is then the notation of an empty list, or that of an engine for it."""
+    found = output.raw_output
+    if isinstance(found, list | tuple):
+        return not found
+    return hasattr(found, "source_nodes") and output.content == EMPTY_RESPONSE
+
+
 def listed(response: object, name: str) -> list[Any]:
     """Return a list in an attribute of a response; for a stop event or a mapping, also one in its answer.
 
@@ -169,6 +179,12 @@ def node_texts(nodes: Iterable[object]) -> tuple[str, ...]:
             if text.strip():
                 texts.setdefault(inner.node_id, text)
     return tuple(texts.values())
+
+
+def retrieved_texts(nodes: Iterable[object]) -> tuple[str, ...]:
+    """Return the text of each retrieved node, also an empty one, so that they are in the order of the nodes' ids."""
+    inner = (node.node if isinstance(node, NodeWithScore) else node for node in nodes)
+    return tuple(node.get_content(metadata_mode=MetadataMode.LLM) for node in inner if isinstance(node, BaseNode))
 
 
 def _texts(passages: Sequence[object]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import nan
-from typing import Any
+from typing import Any, Final
 
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 from pydantic import PrivateAttr
@@ -18,6 +18,9 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.scope import Scope
 from jury_adapters.critic.arguments import checked_name
+from jury_adapters.llama_index.guard_parts import lacking
+
+_NOT_OF_RETRIEVALS: Final = ("answer", "reference", "candidates", "trajectory", "messages")
 
 
 class JuryRetrievalMetric(BaseRetrievalMetric):
@@ -38,7 +41,8 @@ class JuryRetrievalMetric(BaseRetrievalMetric):
         budget: a :class:`jury_adapters.Budget` for everything that this metric judges.
 
     Raises:
-        ConfigurationError: an argument is invalid, or neither the judge nor the metric has a name.
+        ConfigurationError: an argument is invalid, neither the judge nor the metric has a name, or every judge in a
+            jury needs a field that a retrieval does not have, such as an answer: every score would be NaN.
 
     >>> from jury_adapters.checks import RetrievalMeasure
     >>> metric = JuryRetrievalMetric(RetrievalMeasure("recall"))
@@ -60,6 +64,11 @@ class JuryRetrievalMetric(BaseRetrievalMetric):
     ) -> None:
         super().__init__()
         self._judge = judge_of(judge)
+        if missing := lacking(self._judge, _NOT_OF_RETRIEVALS):
+            raise ConfigurationError(
+                f"the judge needs {', '.join(missing)}, which a retrieval does not have, so it judges none. "
+                'Critic(model, "context_relevance") judges what was retrieved'
+            )
         self._name = checked_name(name) or self._judge.name
         if not self._name.strip():  # metrics without a name would replace each other in the results
             raise ConfigurationError("the metric needs a name, since its judge has none: give name='...'")

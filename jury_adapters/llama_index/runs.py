@@ -30,7 +30,7 @@ from jury_adapters.core.retrieved_ids import retrieved_ids
 from jury_adapters.core.retriever_cases import with_retrieved_ids
 from jury_adapters.core.values import EMPTY
 from jury_adapters.llama_index.response_images import answer_blocks, asked_with, context_images, node_images
-from jury_adapters.llama_index.responses import contexts_of, listed, steps_of, text_of
+from jury_adapters.llama_index.responses import contexts_of, listed, retrieved_texts, steps_of, text_of
 from jury_adapters.llama_index.workflow_results import ambiguous_in, answer_in, names_in, passages_in, values_in
 
 
@@ -240,10 +240,11 @@ def case_of(
         Exception: any exception that a predicate of the rule raises.
     """
     ambiguous = (*asked.ambiguous, *filter(None, [asked.unread]), *found.ambiguous)
+    is_retrieval = found.retrieved_ids is not None
     case = Case(
         question=asked.question,
         answer=found.answer if answer is None else text_of(answer()),
-        contexts=contexts_of(found, evidence_tools=evidence),
+        contexts=retrieved_texts(found.source_nodes) if is_retrieval else contexts_of(found, evidence_tools=evidence),
         messages=_earlier(asked, heard),
         trajectory=steps_of(found),
         attachments=(
@@ -309,8 +310,9 @@ def _text(value: object) -> str | None:
 def _asked_in(start: object) -> tuple[object, tuple[str, ...], Mapping[str, str]]:
     """Return the question in a start event or in the keywords of a run, the conflicts of names, and unread texts.
 
-    The question is the message to an agent, the field with a name of the question, or the only text. It is None if
-    several texts have other names, which are then the unread ones.
+    The question is the message to an agent, the field with a name of the question, or the only text; a blank one, such
+    as the default of an optional field, does not count. It is None if several texts have other names, which are then
+    the unread ones.
     """
     values = values_in(start)
     if "user_msg" in values:
@@ -324,7 +326,7 @@ def _asked_in(start: object) -> tuple[object, tuple[str, ...], Mapping[str, str]
     columns = columns_of(usable, ("question",), part_of="question")
     if "question" in columns.of:
         return usable[columns.of["question"]], columns.conflicts, {}
-    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    texts = {name: value for name, value in values.items() if isinstance(value, str) and value.strip()}
     if not texts or not {"user_msg", "chat_history"}.isdisjoint(names_in(start)):  # nothing, or that of an agent
         return None, (), {}
     if len(texts) == 1:

@@ -19,8 +19,8 @@ def answer_in(response: object) -> object:
 
     The answer of a plain stop event is its result. In a mapping, or a stop event of the application's own class, the
     answer is the field with a name of the answer, also if it is None. Without such a name, it is the only text of a
-    custom class; otherwise, all fields are the answer except the contexts, empty conversations and None. What is beside
-    an empty ``messages`` is not the answer.
+    custom class, blank ones aside; otherwise, all fields are the answer except the contexts, empty conversations and
+    None. What is beside an empty ``messages`` is not the answer.
     """
     fields = fields_of(response)
     if fields is None:
@@ -34,6 +34,7 @@ def answer_in(response: object) -> object:
         return None
     rest = {name: value for name, value in filled.items() if name != columns.of.get("contexts")}
     texts = [value for value in rest.values() if isinstance(value, str)]
+    texts = [text for text in texts if text.strip()] or texts
     only = len(texts) == 1 and not isinstance(result_of(response), Mapping)
     return texts[0] if only else rest or None
 

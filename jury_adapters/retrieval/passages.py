@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import Judgment, Status, abstain
 from jury_adapters.core.parts import EachPart, Part
 from jury_adapters.retrieval.measures import MEASURES
 
@@ -23,7 +23,7 @@ class EachPassage(EachPart):
     relevant passages in their order; ``average_precision`` is what ragas calls context precision
     (https://docs.ragas.io/en/stable/concepts/metrics/available_metrics/context_precision/). The judgment has a finding
     for each passage: ``passage 1``, ``passage 2`` and so on. A passage that repeats an earlier one is judged again, and
-    a blank one is not relevant.
+    a blank one is not relevant; among contexts with images it may be one of these, and is not judged.
 
     A case without contexts is ABSTAIN. If the judge abstains or breaks on a passage, the score is unknown, and the
     judgment is ABSTAIN, or ERROR if an error is the cause.
@@ -71,8 +71,9 @@ class EachPassage(EachPart):
         return "the case has no contexts: there is no passage to judge"
 
     def parts_of(self, case: Case) -> Sequence[Part]:
+        blank = _PICTURE if any(image.role == "context" for image in case.attachments) else _BLANK
         return [
-            Part(f"passage {number}", _with_passage(case, number - 1) if text.strip() else _BLANK)
+            Part(f"passage {number}", _with_passage(case, number - 1) if text.strip() else blank)
             for number, text in enumerate(case.contexts, start=1)
         ]
 
@@ -89,3 +90,4 @@ def _with_passage(case: Case, position: int) -> Case:
 
 
 _BLANK = Judgment(Status.FAIL, score=0.0, reasoning="the passage is blank")
+_PICTURE = abstain("the passage has no text, and may be one of the images, which are not judged one by one")

@@ -176,7 +176,10 @@ def test_a_row_in_the_evaluator_of_llama_index(item):
     evaluator = JuryEvaluator(seen)
     evaluator.evaluate(**item["row"])
     asyncio.run(evaluator.aevaluate(**item["row"]))
-    assert [content(case) for case in seen.cases] == [content(wanted(item))] * 2
+    expected = content(wanted(item))
+    if "second_response" in item["row"]:  # a runner passes it to evaluators of the response alone, too
+        expected["answer"] = item["row"]["response"]
+    assert [content(case) for case in seen.cases] == [expected] * 2
 
 
 @pytest.mark.filterwarnings("ignore:asyncio_module")

@@ -51,6 +51,21 @@ def test_paths_are_read_from_the_folder_of_the_file(run, server, tmp_path):
     assert "a.png" not in written
 
 
+def test_a_cell_of_a_csv_file_names_several_images_and_their_roles(run, server, tmp_path):
+    table = """question,answer,images
+?,It is. TRUTH=YES,"[""a.png"", {""path"": ""a.png"", ""role"": ""answer""}]"
+?,It is. TRUTH=YES,a.png
+?,It is. TRUTH=YES,"{""path"": ""a.png"", ""role"": ""question""}"
+"""
+    (tmp_path / "data" / "rows.csv").write_text(table)
+    options = ["judge", "data/rows.csv", "--jury", "jury.yaml", "--out", "out.jsonl", "--force"]
+    done = CliRunner().invoke(app, options, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    statuses = [json.loads(line)["verdict"]["status"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert statuses == ["PASS", "PASS", "ABSTAIN"]  # faithfulness needs contexts, which may be an image
+    assert [json.dumps(ask.body).count(encoded(png())) for ask in server.asks] == [2, 1]
+
+
 def test_embedded_images_need_no_folder(run, server):
     done, results = run([{"images": [data_url(png())]}], name="-")
     assert (done.exit_code, results[0]["verdict"]["status"]) == (0, "PASS")

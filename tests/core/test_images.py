@@ -227,6 +227,27 @@ def test_every_form_of_a_row_is_read(form):
     assert read({"attachments": BLOCKS[form]}) == (Image(base64=encoded(png())),)
 
 
+@pytest.mark.parametrize("form", BLOCKS)
+def test_a_cell_of_a_table_holds_a_form_as_json(form):
+    if form != "data URL":  # which is a text
+        assert read({"images": json.dumps(BLOCKS[form])}) == (Image(base64=encoded(png())),)
+    cell = json.dumps([BLOCKS[form], {"base64": encoded(png(shade=9)), "role": "answer"}])
+    assert read({"images": cell}) == (
+        Image(base64=encoded(png())), Image(base64=encoded(png(shade=9)), role="answer")
+    )  # fmt: skip
+
+
+def test_a_path_may_look_like_json_and_an_empty_entry_of_a_list_is_refused(tmp_path):
+    (tmp_path / "[1] {new}.png").write_bytes(png())
+    assert read({"images": "[1] {new}.png"}, tmp_path) == (Image(base64=encoded(png())),)
+    assert read({"images": "[]"}) == read({"images": []}) == ()
+    for wrong in ("[5]", [5], '["[1] {new}.png", ""]', ["[1] {new}.png", " "]):
+        with pytest.raises(
+            InputError, match=r"an image is a path, an address, or a mapping of its fields, not (5|' ?')"
+        ):
+            read({"images": wrong}, tmp_path)
+
+
 @pytest.mark.parametrize("form", [name for name in BLOCKS if name not in ("data URL", "own fields")])
 def test_every_form_of_a_message_is_read_with_its_role(form):
     messages = [

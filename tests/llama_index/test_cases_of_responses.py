@@ -50,6 +50,7 @@ BOTH = pytest.mark.parametrize(
         (ChatMessage("Paris."), Case(question="q", answer="Paris.")),
         ([NODE, NODE], Case(question="q", contexts=[TEXT])),
         (NODE, Case(question="q", contexts=[TEXT])),
+        ([], Case(question="q")),
         (None, Case(question="q")),
         (Case(question="own"), Case(question="own")),
     ],

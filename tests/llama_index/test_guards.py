@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import threading
 import time
 
@@ -108,6 +109,18 @@ def test_no_nodes_and_no_query_are_left_alone():
     assert both(post) == []
     assert post.postprocess_nodes(given) == given
     assert asyncio.run(post.apostprocess_nodes(given)) == given
+
+
+def test_nodes_that_are_not_judged_for_want_of_a_query_are_logged_once(caplog):
+    post = JuryNodePostprocessor(relevant)
+    with caplog.at_level(logging.WARNING):
+        post.postprocess_nodes([])
+        post.postprocess_nodes(nodes())
+        asyncio.run(post.apostprocess_nodes(nodes()))
+        post.postprocess_nodes(nodes(), query_str="Paris")
+    assert [one.message for one in caplog.records] == [
+        "nodes were returned without being judged, because no query was given: give query_str="
+    ]
 
 
 class Counting(Judge):

@@ -1,5 +1,6 @@
 """A guard in use: a jury that is down, and refusals among the answers that a batch evaluates."""
 
+import asyncio
 import logging
 
 import pytest
@@ -10,9 +11,25 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from pydantic import BaseModel
 
-from jury_adapters import Ensemble, Report
+from jury_adapters import (
+    CascadedJury,
+    ConfigurationError,
+    Critic,
+    Ensemble,
+    PairwiseCritic,
+    Report,
+    Scorecard,
+    Tier,
+    judge,
+)
 from jury_adapters.checks import NotEmpty, RefusalCheck
-from jury_adapters.llama_index import JuryEvaluator, JuryFaithfulnessEvaluator, JuryGuardQueryEngine
+from jury_adapters.llama_index import (
+    JuryCorrectnessEvaluator,
+    JuryEvaluator,
+    JuryFaithfulnessEvaluator,
+    JuryGuardQueryEngine,
+    JuryPairwiseEvaluator,
+)
 from jury_adapters.testing import ScriptedModel
 
 
@@ -75,6 +92,66 @@ def test_a_batch_marks_refusals_of_a_guarded_engine():
     answers = [one for one in results["any"] if one.metadata["guard"] != "blocked"]
     assert [entry.case.question for entry in Report.from_results(answers).entries] == ["good?"]
     assert JuryEvaluator(passes).evaluate_response("q", Engine().query("q")).metadata == {}
+
+
+YES = ScriptedModel("Answer: YES")
+
+
+@pytest.mark.parametrize(
+    ("jury", "missing"),
+    [
+        (Critic(YES, "correctness"), "reference"),
+        (Critic(ScriptedModel("A"), "pairwise"), "candidates"),
+        (PairwiseCritic(judge(passes)), "candidates"),
+        (JuryPairwiseEvaluator(YES), "candidates"),
+        (JuryCorrectnessEvaluator(YES, reference_required=True), "reference"),
+        (Ensemble([Critic(YES, "correctness", name=name) for name in "ab"]), "reference"),
+        (CascadedJury([Tier("right", Ensemble([Critic(YES, "correctness")]))]), "reference"),
+    ],
+)
+def test_a_jury_that_can_judge_no_answer_is_refused_and_lets_none_through(jury, missing):
+    with pytest.raises(ConfigurationError, match=f"needs {missing}, which an answer to a query does not come with"):
+        JuryGuardQueryEngine(Engine(), jury)
+
+
+@pytest.mark.parametrize(
+    "jury",
+    [
+        JuryCorrectnessEvaluator(YES, graded=False),
+        Scorecard({"grounded": passes, "named": NotEmpty()}),
+        Ensemble([passes, Critic(YES, "correctness")]),
+    ],
+)
+def test_a_jury_of_which_one_judge_can_judge_an_answer_is_taken(jury):
+    assert JuryGuardQueryEngine(Engine(), jury).query("Which capital?").metadata["jury"]["outcome"] == "passed"
+
+
+def test_a_field_map_may_give_a_guard_what_its_judge_needs():
+    guarded = JuryGuardQueryEngine(Engine(), Critic(YES, "correctness"), field_map={"reference": "inputs.query"})
+    assert guarded.query("Paris.").metadata["jury"]["outcome"] == "passed"
+
+
+def refuses(case):
+    return False
+
+
+@pytest.mark.parametrize("ask", [lambda guard: guard.query("q"), lambda guard: asyncio.run(guard.aquery("q"))])
+def test_the_refusal_of_a_guard_inside_the_engine_is_not_judged(ask):
+    inner = JuryGuardQueryEngine(Engine(), refuses, refusal="No.", max_retries=0)
+    seen = []
+    guarded = JuryGuardQueryEngine(inner, lambda case: seen.append(case) or True, refusal="Never.")
+    answer = ask(guarded)
+    assert (str(answer), answer.metadata["jury"]["outcome"], seen) == ("No.", "blocked", [])
+    assert JuryEvaluator(passes).evaluate_response("q", answer).metadata == {"guard": "blocked"}
+
+
+@pytest.mark.parametrize(("on_fail", "text", "outcome"), [("block", "Never.", "blocked"), ("best", "Paris.", "best")])
+def test_a_refusal_inside_the_engine_ends_the_retries_of_the_guard_around_it(on_fail, text, outcome):
+    inner = JuryGuardQueryEngine(Engine(), lambda case: "An earlier answer" not in case.question, max_retries=0)
+    guarded = JuryGuardQueryEngine(inner, refuses, refusal="Never.", on_fail=on_fail, max_retries=5)
+    answer = guarded.query("q")
+    assert (str(answer), answer.metadata["jury"]["outcome"]) == (text, outcome)
+    assert answer.metadata["jury"]["attempts"] == 1
 
 
 def test_an_engine_that_finds_no_node_is_refused_by_the_check_for_refusals():

@@ -14,7 +14,7 @@ import pytest
 from llama_index.core import Settings
 from llama_index.core.evaluation import ContextRelevancyEvaluator, CorrectnessEvaluator
 from llama_index.core.llms import MockLLM
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import Node, NodeWithScore, QueryBundle, TextNode
 from support.canned import an_index, canned, said, three_words
 from support.counted_calls import calls_of
 
@@ -402,6 +402,15 @@ def test_missing_contexts_are_left_out_and_lists_of_texts_are_their_texts() -> N
     given = ["a", None, float("nan"), ["b", "c"], TextNode(text="d")]
     JuryEvaluator(lambda case: seen.append(case) or True).evaluate(query="q", response="r", contexts=given)
     assert seen[0].contexts == ("a", "b", "c", "d")
+
+
+@pytest.mark.parametrize("empty", [TextNode(text=" "), NodeWithScore(node=TextNode(text="")), Node()])
+def test_an_empty_node_is_left_out_of_given_contexts_as_it_is_of_those_of_a_response(empty: Any) -> None:
+    seen: list[Case] = []
+    evaluator = JuryEvaluator(lambda case: seen.append(case) or True)
+    assert evaluator.evaluate("q", "r", [empty, TextNode(text="d")]).passing
+    assert evaluator.evaluate("q", "r", [empty]).passing
+    assert [case.contexts for case in seen] == [("d",), ()]
 
 
 def test_evaluate_response_takes_the_given_contexts_before_those_of_the_response() -> None:

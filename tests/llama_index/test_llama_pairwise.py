@@ -3,15 +3,27 @@
 import json
 
 import pytest
-from llama_index.core.evaluation import BatchEvalRunner
+from llama_index.core.evaluation import BatchEvalRunner, EvaluationResult
+from llama_index.core.evaluation.base import BaseEvaluator
 
-from jury_adapters import ConfigurationError, Critic, Ensemble, Judgment, PairwiseCritic, Report, judge
+from jury_adapters import (
+    CascadedJury,
+    ConfigurationError,
+    Critic,
+    Ensemble,
+    Judgment,
+    PairwiseCritic,
+    Report,
+    Tier,
+    judge,
+)
 from jury_adapters.checks import LengthBetween, NotEmpty
 from jury_adapters.llama_index import (
     JuryAnswerRelevancyEvaluator,
     JuryEvaluator,
     JuryFaithfulnessEvaluator,
     JuryPairwiseEvaluator,
+    from_evaluator,
 )
 from jury_adapters.testing import ScriptedModel
 
@@ -154,10 +166,65 @@ def test_evaluators_of_one_answer_ignore_the_second_one():
     assert {one.response for (one,) in results.values()} == {"Alpha."}
 
 
-def test_a_function_still_gets_two_candidates():
+def test_a_function_gets_the_response_and_both_candidates():
     seen = []
     JuryEvaluator(lambda case: bool(seen.append(case))).evaluate(**PAIR)
-    assert seen[0].candidates == ("Alpha.", "Omega.")
+    assert (seen[0].answer, seen[0].candidates) == ("Alpha.", ("Alpha.", "Omega."))
+
+
+@judge
+def named_first(case):
+    return case.answer.startswith("Al")
+
+
+class Theirs(BaseEvaluator):
+    """An evaluator of one response; like all of LlamaIndex's own, it ignores the arguments of others."""
+
+    def _get_prompts(self):
+        return {}
+
+    def _update_prompts(self, prompts_dict):
+        return None
+
+    async def aevaluate(self, query=None, response=None, contexts=None, **kwargs):
+        return EvaluationResult(passing=response == "Alpha.", score=1.0, feedback=f"read {response}")
+
+
+@pytest.mark.parametrize(
+    "jury",
+    [
+        named_first,
+        Ensemble([NotEmpty(), named_first, Critic(ScriptedModel("Answer: YES"), "answer_relevance")]),
+        CascadedJury([Tier("rules", NotEmpty(), "reject_on_any_fail"), Tier("name", named_first)]),
+        Ensemble([from_evaluator(Theirs()), NotEmpty()]),
+        from_evaluator(Theirs()),
+    ],
+    ids=["function", "ensemble", "cascade", "evaluator on a panel", "evaluator"],
+)
+@pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")
+def test_a_comparison_in_the_same_batch_changes_no_verdict_on_the_response(jury):
+    own = JuryEvaluator(jury)
+    alone = BatchEvalRunner({"own": own}).evaluate_response_strs(["q"], ["Alpha."])
+    beside = BatchEvalRunner({"own": own, "better": JuryPairwiseEvaluator(alpha)}).evaluate_response_strs(
+        ["q"], ["Alpha."], second_response=["Omega."]
+    )
+    assert (alone["own"][0].passing, beside["own"][0].passing) == (True, True)
+    assert [juror.opinion for juror in beside["own"][0].jurors] == [juror.opinion for juror in alone["own"][0].jurors]
+    assert beside["better"][0].score == 1.0
+
+
+def test_an_evaluator_that_compares_does_so_in_a_batch():
+    class Compares(Theirs):
+        async def aevaluate(self, query=None, response=None, contexts=None, second_response=None, **kwargs):
+            return EvaluationResult(passing=True, score=1.0 if second_response == "Omega." else 0.5)
+
+    class Says(Theirs):
+        async def aevaluate(self, query=None, response=None, contexts=None, **kwargs):
+            return EvaluationResult(score=float("second_response" in kwargs), pairwise_source="original")
+
+    for theirs in (Compares(), Says()):
+        result = JuryEvaluator(from_evaluator(theirs)).evaluate(**PAIR)
+        assert (result.verdict.label, result.score, result.passing) == ("A", 1.0, True)
 
 
 @judge

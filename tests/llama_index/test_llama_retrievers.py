@@ -5,16 +5,18 @@ from typing import Any
 
 import pytest
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.evaluation import RetrieverEvaluator
 from llama_index.core.query_engine import RetrieverQueryEngine, RouterQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import QueryFusionRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import ImageNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import QueryEngineTool
 from support.llama_apps import ANSWER, PASSAGE, First, Model, Verdicts, a_chat, an_index, says_paris
 
 from jury_adapters import Case, Status
 from jury_adapters.checks import RetrievalMeasure
-from jury_adapters.llama_index import judge_runs
+from jury_adapters.llama_index import JuryRetrievalMetric, judge_runs
+from jury_adapters.retrieval import EachPassage
 
 INDEX = an_index()
 
@@ -63,6 +65,41 @@ def test_it_has_its_passages_and_their_ids_in_rank_order(inside: bool, select: A
     assert verdicts.case.metadata["retrieved_ids"] == ("d7", "d1")
     assert (verdicts[0].run.kind, verdicts[0].judgment.status) == ("retriever", Status.PASS)
     assert (watch.counts.judged, watch.counts.skipped, watch.counts.open) == (1, 0, 0)
+
+
+class Scans(BaseRetriever):
+    """Returns pages of a scanned document, of which some have no text."""
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        texts = {"p1": "", "p2": "The ferry ran until 1998.", "p3": " \n", "p4": "The ferry ran until 1998."}
+        return [NodeWithScore(node=TextNode(text=text, id_=name), score=1.0) for name, text in texts.items()]
+
+
+def test_a_node_without_a_text_counts_as_a_passage_as_it_counts_among_the_ids():
+    verdicts = Verdicts()
+    passages = EachPassage(lambda case: "ferry" in case.contexts[0], measure="precision")
+    with judge_runs(passages, select="retriever", on_verdict=verdicts):
+        Scans().retrieve("When?")
+    assert len(verdicts.case.contexts) == len(verdicts.case.metadata["retrieved_ids"]) == 4
+    assert [finding.passed for finding in verdicts[0].judgment.findings] == [False, True, False, True]
+    metric = JuryRetrievalMetric(passages, name="passages")
+    evaluated = RetrieverEvaluator(metrics=[metric], retriever=Scans()).evaluate("When?", ["p2"])
+    assert verdicts[0].judgment.score == evaluated.metric_dict["passages"].score == 0.5
+
+
+def test_a_picture_among_the_passages_leaves_their_measure_unknown():
+    class Pictures(BaseRetriever):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            picture = ImageNode(image="R0lGODlhAwACAAAAADs=", id_="chart")
+            return [NodeWithScore(node=node) for node in (picture, TextNode(text="The ferry ran.", id_="text"))]
+
+    verdicts = Verdicts()
+    with judge_runs(EachPassage(lambda case: True), select="retriever", on_verdict=verdicts):
+        Pictures().retrieve("When?")
+    assert verdicts.case.metadata["retrieved_ids"] == ("chart", "text")
+    assert verdicts[0].judgment.status == Status.ABSTAIN
+    assert "1 of 2 passages could not be judged" in verdicts[0].judgment.reasoning
+    assert "has no text, and may be one of the images" in verdicts[0].judgment.reasoning
 
 
 def test_an_engine_without_a_retriever_is_skipped():

@@ -86,6 +86,29 @@ def test_parts_without_sources_are_kept_as_the_text_of_a_tool_is(engine_of):
     assert INVENTED in context
 
 
+class FindsNothing(Engine):
+    def custom_query(self, query_str: str) -> Response:
+        return Response("Empty Response")
+
+
+@ENGINES
+def test_parts_for_which_no_node_was_found_are_no_contexts(engine_of, monkeypatch):
+    monkeypatch.setitem(globals(), "Engine", FindsNothing)
+    assert to_case(engine_of().query(QUESTION)).contexts == ()
+    result = JuryEvaluator(NamesAndNumbers()).evaluate_response(QUESTION, engine_of().query(QUESTION))
+    assert (result.passing, result.invalid_reason) == (None, "no contexts to compare with")
+
+
+def test_the_answer_of_a_tool_that_found_no_node_is_no_context():
+    tool = QueryEngineTool.from_defaults(FindsNothing(nodes=[]), name="docs", description="documents")
+    found = QueryEngineTool.from_defaults(Engine(nodes=[]), name="sums", description="sums")
+    outputs = [tool.call(QUESTION), found.call(QUESTION)]
+    assert to_case(AgentChatResponse("After a while.", sources=outputs[:1])).contexts == ()
+    assert to_case(AgentChatResponse("After a while.", sources=outputs)).contexts == (INVENTED,)
+    text = ToolOutput(tool_name="log", content="Empty Response", raw_input={}, raw_output="Empty Response")
+    assert to_case(AgentChatResponse("It was empty.", sources=[text])).contexts == ("Empty Response",)
+
+
 @ENGINES
 def test_a_tool_of_an_agent(engine_of):
     output = ToolOutput(tool_name="docs", content=INVENTED, raw_input={}, raw_output=engine_of(FOUND).query(QUESTION))

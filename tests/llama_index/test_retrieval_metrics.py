@@ -8,10 +8,11 @@ from llama_index.core.evaluation import RetrieverEvaluator
 from llama_index.core.evaluation.retrieval.metrics import MRR, AveragePrecision, HitRate, Precision, Recall
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from jury_adapters import Case, ConfigurationError, Ensemble, Report, abstain, judge
-from jury_adapters.checks import RetrievalMeasure
+from jury_adapters import Case, ConfigurationError, Critic, Ensemble, PairwiseCritic, Report, abstain, judge
+from jury_adapters.checks import NamesAndNumbers, NotEmpty, RetrievalMeasure
 from jury_adapters.llama_index import JuryRetrievalMetric
 from jury_adapters.retrieval import EachPassage
+from jury_adapters.testing import ScriptedModel
 
 NODES = {"a": "The bridge is red.", "b": "It opened in 1998.", "c": "Tickets cost 12 euros."}
 
@@ -53,6 +54,25 @@ def test_judges_see_the_query_and_the_passages_and_have_names_of_their_own():
     assert found["order"].metadata["status"] == "PASS"
     assert "1 of 3 passages are relevant" in found["order"].metadata["reasoning"]
     assert seen[-1] == ("When did it open?", tuple(NODES.values()))
+
+
+@pytest.mark.parametrize(
+    ("judge_of_answers", "missing"),
+    [
+        (Critic(ScriptedModel("Answer: YES"), "faithfulness"), "answer"),
+        (PairwiseCritic(judge(lambda case: True)), "candidates"),
+        (Ensemble([NotEmpty(), NamesAndNumbers()]), "answer"),
+    ],
+)
+def test_a_judge_that_can_judge_no_retrieval_is_refused(judge_of_answers, missing):
+    with pytest.raises(ConfigurationError, match=f"needs {missing}, which a retrieval does not have"):
+        JuryRetrievalMetric(judge_of_answers)
+    assert (
+        JuryRetrievalMetric(Critic(ScriptedModel("Answer: YES"), "context_relevance"))
+        .compute("When?", retrieved_texts=["It opened in 1998."])
+        .score
+        == 1.0
+    )
 
 
 def test_without_an_opinion_the_score_is_not_a_number():

@@ -60,6 +60,32 @@ def test_an_answer_that_is_named_is_not_reported(caplog, result, options):
     assert all("ambiguous" not in case.metadata for case in cases)
 
 
+class Written(StopEvent):
+    """A stop event with optional texts."""
+
+    summary: str = ""
+    note: str = " "
+
+
+@pytest.mark.parametrize(("event", "answer"), [(Written(summary="On weekdays."), "On weekdays."), (
+    Written(summary="On weekdays.", note="Not on holidays."),
+    '{"summary": "On weekdays.", "note": "Not on holidays."}',
+)])  # fmt: skip
+def test_an_empty_optional_text_does_not_compete_for_the_answer(event, answer):
+    class Writes(Workflow):
+        @step
+        async def go(self, start: StartEvent) -> Written:
+            return event
+
+    async def main():
+        verdicts = Verdicts()
+        async with judge_runs(NotEmpty(), on_verdict=verdicts, select="workflow"):
+            await Writes().run(question="When does it run?")
+        return verdicts.case.answer
+
+    assert asyncio.run(main()) == answer
+
+
 @pytest.mark.parametrize(
     "result",
     [

@@ -20,12 +20,26 @@ class Ends(Workflow):
         return StopEvent(result="The force is 180 N.")
 
 
-def watched(given, **options):
+class Topic(StartEvent):
+    """A start event with optional texts."""
+
+    topic: str = ""
+    vehicle: str = ""
+    note: str | None = " "
+
+
+class EndsTopic(Workflow):
+    @step
+    async def go(self, event: Topic) -> StopEvent:
+        return StopEvent(result="The force is 180 N.")
+
+
+def watched(given, workflow=Ends, **options):
     async def main():
         verdicts = Verdicts()
         async with judge_runs(NotEmpty(), on_verdict=verdicts, select="workflow", **options):
             for _ in range(2):
-                await Ends().run(**given)
+                await workflow().run(**given)
         return [one.case for one in verdicts]
 
     return asyncio.run(main())
@@ -58,6 +72,14 @@ def test_a_question_that_is_known_is_not_reported(caplog, given, options, questi
     assert not caplog.records
     assert [case.question for case in cases] == [question, question]
     assert all("ambiguous" not in case.metadata for case in cases)
+
+
+@pytest.mark.parametrize("given", [{"topic": "doors"}, {"start_event": Topic(topic="doors")}])
+def test_empty_optional_texts_do_not_compete_for_the_question(caplog, given):
+    with caplog.at_level(logging.WARNING, logger="jury_adapters"):
+        cases = watched(given, EndsTopic)
+    assert not caplog.records
+    assert [case.question for case in cases] == ["doors", "doors"]
 
 
 def test_the_field_map_of_the_warning_is_made_from_the_fields(caplog):
