@@ -34,7 +34,8 @@ class PairwiseCritic(Jury):
     confidence. Both opinions are kept as ``judgments``, ``"A first"`` and ``"B first"``, in terms of the case's own
     order. The reasoning stays as the model wrote it, with the letters that the model saw. When one order gave no
     opinion, the verdict is ABSTAIN, or ERROR if an error is the cause. Any other label is an ERROR, because it does not
-    say which candidate is meant. A jury whose vote is tied in an order says ``tie`` in it. Two candidates with the same text are a tie, and nothing is asked.
+    say which candidate is meant. A jury whose vote is tied in an order says ``tie`` in it. Two candidates with the same
+    text are a tie, and nothing is asked.
 
     Args:
         critic: the judge to ask; a :class:`Critic` with the rubric ``pairwise`` or another whose labels are A, B and
