@@ -195,7 +195,7 @@ def _report(error: Exception) -> None:
     if number & (number - 1) == 0:
         known = isinstance(error, JuryError)
         _log.error(
-            "%s could not be recorded so far, and returned with store_error in the metadata: %s",
+            "%s could not be recorded so far; such judgments have store_error in their metadata: %s",
             counted(number, "judgment"), error if known else what, exc_info=None if known else error,
         )  # fmt: skip
 
