@@ -328,7 +328,7 @@ class _Pairs:
         columns[..., :values] = (left[..., None] == self._labels) & both[..., None]
         columns[..., values:-1] = (right[..., None] == self._labels) & both[..., None]
         columns[..., -1] = (left == right) & both
-        sums = weights @ summed(columns.reshape(len(columns), -1), self._groups)
+        sums = weights @ summed(columns.reshape(len(columns), right.shape[1] * (2 * values + 1)), self._groups)
         counts = sums.reshape(len(weights), right.shape[1], -1).astype(np.float64)
         ones, theirs, agreed = counts[..., :values], counts[..., values:-1], counts[..., -1]
         n = ones.sum(axis=2)

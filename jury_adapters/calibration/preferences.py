@@ -20,6 +20,7 @@ from jury_adapters.core.model_families import family_of, model_name
 
 _NAMES = {"model": "self-preference", "family": "vendor preference"}
 _MOST_NAMED = 3
+_UNLABELLED = "without human labels, the answers may differ in quality, which cannot be told from a preference"
 _LEVEL = 0.05
 _ROUNDING = 1e-12
 
@@ -197,7 +198,7 @@ def _preference(votes: Votes, side: _Side, *, match: str, code: int | None, resa
         treats = f"is {size} {'kinder' if found.value > 0 else 'stricter'} to {mine} than to {theirs}"
     certainty = whether_chance(found.interval, fewest)
     sentence = f"Compared with {_named(names, votes)}, {juror} {treats}{among}, {certainty}."
-    warned = () if label is not None else ("without human labels, a better writer looks like a vain judge",)
+    warned = () if label is not None else (_UNLABELLED,)
     return Estimate(
         name, found.value, found.own + found.other, found.interval, sentence, (*warned, *few(fewest)), subject=juror,
         details={"gold": label, "own": found.own, "other": found.other, "reference": list(names)},

@@ -172,8 +172,10 @@ def _votes(
         labelled = _with_labels(rows, people, given, file, messages, stored=stored)
         return Votes.from_recorded(labelled, on=_of_recorded(on), **reading)
     first = first_row(file)
-    if first is None or first.values is None:
-        raise InputError(f"{file}: the first row cannot be read{'' if first is None else f': {first.error}'}")
+    if first is None:
+        raise InputError(f"{file}: there is no row in it")
+    if first.values is None:
+        raise InputError(f"{file}: the first row cannot be read: {first.error}")
     if said_of(first.values) is not None:
         return _votes_of_reviewers(file, people, reading)
     if not is_result(first):

@@ -47,6 +47,7 @@ from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judged_file import cases_for_group
 from jury_adapters.core.results_file import field_map_named_in
 from jury_adapters.critic.recorded import is_store
+from jury_adapters.store import is_url
 
 if TYPE_CHECKING:
     from jury_adapters.core.field_map import FieldMap
@@ -140,6 +141,8 @@ def report(
             if as_json or not quiet:
                 write((dumps(measured.to_dict(), indent=2) if as_json else str(measured)) + "\n")
             return
+        if is_url(file):
+            raise InputError(f"{file}: of a database, give --agreement, or let a jury vote on it: jury replay")
         if options.given:
             raise ConfigurationError(f"{options.given} belongs to --agreement; give both")
         if markdown and as_json:

@@ -121,7 +121,9 @@ class Messages:
         from rich.text import Text
 
         from jury_adapters.core.formatting import visible_lines
+        from jury_adapters.core.secrets import without_passwords
 
+        message = without_passwords(message)
         with nullcontext() if self._bar is None else self._bar.external_write_mode(file=sys.stderr):
             self.console.print(Text(visible_lines(message), style=style), soft_wrap=True)
 

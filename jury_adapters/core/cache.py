@@ -14,11 +14,13 @@ from os import PathLike
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 from weakref import WeakKeyDictionary
 
+from jury_adapters.core.bounded_cache import BoundedCache
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.deadlines import Deadline
-from jury_adapters.core.errors import InputError
+from jury_adapters.core.errors import InputError, JuryError
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.values import FrozenDict
 
@@ -181,9 +183,21 @@ async def _recorded(cache: JudgmentCache, key: CacheKey, case: Case, judgment: J
     try:
         await _within_limit(cache.put(key, case, judgment))
     except Exception as error:
-        _log.exception("a judgment could not be recorded")
+        _report(error)
         return evolve(judgment, metadata=FrozenDict({**judgment.metadata, "store_error": str(error)}))
     return judgment
+
+
+def _report(error: Exception) -> None:
+    """Log that a judgment could not be recorded: the first, second, fourth, ... time with the same error."""
+    what = f"{type(error).__name__}: {error}"
+    number = _UNRECORDED.put(what, (_UNRECORDED.get(what) or 0) + 1)
+    if number & (number - 1) == 0:
+        known = isinstance(error, JuryError)
+        _log.error(
+            "%s could not be recorded so far; such judgments have store_error in their metadata: %s",
+            counted(number, "judgment"), error if known else what, exc_info=None if known else error,
+        )  # fmt: skip
 
 
 async def _within_limit(answer: Awaitable[T]) -> T:
@@ -203,4 +217,5 @@ async def _within_limit(answer: Awaitable[T]) -> T:
 
 
 _LONGEST_S = 120.0  # longer than the stores of this package wait for locks: 30 s, for two groups of writes
+_UNRECORDED: BoundedCache[str, int] = BoundedCache(64)
 _FLYING: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[CacheKey, _Flight]] = WeakKeyDictionary()

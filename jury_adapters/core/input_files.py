@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.secrets import without_passwords
 
 _HANDED_OVER = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 _HEAD = 4096  # bytes; a file is blank if these are white space
@@ -37,7 +38,7 @@ def no_such_file(path: str | Path) -> str:
     """Return the message for a file that does not exist, with the closest name in its folder."""
     file = Path(path)
     if not file.parent.is_dir():
-        return f"{file}: there is no such folder as {file.parent}"
+        return without_passwords(f"{file}: there is no such folder as {file.parent}")
     found = [one for one in itertools.islice(file.parent.iterdir(), 10_000) if one.is_file()]
     # Without the endings, which are alike in many names; of two files, the one with the same ending comes last.
     by_stem = {one.stem: one for one in sorted(found, key=lambda one: one.suffix == file.suffix)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Final
 
 
@@ -99,10 +100,23 @@ def find_negation(text: str, near: str = "") -> str:
     >>> find_negation("A época começa no dia 1."), find_negation("No, the museum is open.")
     ('', '')
     """
+    return next(_negations(text, near), "")
+
+
+def count_negations(text: str, near: str = "") -> int:
+    """Return the number of negations of a text; the arguments are as in :func:`find_negation`.
+
+    >>> count_negations("The pump cannot be opened without a key.")
+    2
+    """
+    return sum(1 for _ in _negations(text, near))
+
+
+def _negations(text: str, near: str) -> Iterator[str]:
     folded = _ANSWERS_NO.sub("", plain(text), count=1)
     portuguese = _IN_PORTUGUESE.search(folded) or _IN_PORTUGUESE.search(plain(near))
-    found = (_NEGATION_NOT_NO if portuguese else _NEGATION).search(_ALLOWED.sub(" ", folded))
-    return found[0].strip() if found else ""
+    found = (_NEGATION_NOT_NO if portuguese else _NEGATION).finditer(_ALLOWED.sub(" ", folded))
+    return (one[0].strip() for one in found)
 
 
 def negates(word: str) -> bool:

@@ -85,9 +85,7 @@ def read_lines(path: str | Path) -> Iterator[bytes]:
 
 def _read(file: Path, readers: Mapping[str, Callable[[BinaryIO], Iterator[T]]]) -> Iterator[T]:
     """Read a file with the reader for its kind."""
-    suffixes = [suffix.lower() for suffix in file.suffixes]
-    packed = suffixes[-1:] == [".gz"]
-    kind = suffixes[-2] if packed and len(suffixes) > 1 else (suffixes or [""])[-1]
+    kind, packed = _kind_of(file)
     reader = readers.get(kind)
     if reader is None:
         raise InputError(f"{file}: {_of_no_kind(file, kind)}")
@@ -101,6 +99,11 @@ def _read(file: Path, readers: Mapping[str, Callable[[BinaryIO], Iterator[T]]]) 
         raise InputError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
     except InputError as error:
         raise InputError(f"{file}: {error}") from error
+
+
+def has_readable_name(path: str | Path) -> bool:
+    """Whether :func:`read_rows` reads files with such a name."""
+    return _kind_of(Path(path))[0] in _READERS
 
 
 def read_stream(raw: BinaryIO) -> Iterator[Row]:
@@ -135,6 +138,13 @@ def first_row(path: str | Path) -> Row | None:
         InputError: see :func:`read_rows`.
     """
     return next(iter(read_rows(path)), None)
+
+
+def _kind_of(file: Path) -> tuple[str, bool]:
+    """Return the suffix that says how a file is read, in lower case, and whether it is gzipped."""
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    packed = suffixes[-1:] == [".gz"]
+    return suffixes[-2] if packed and len(suffixes) > 1 else (suffixes or [""])[-1], packed
 
 
 def _of_no_kind(file: Path, kind: str) -> str:

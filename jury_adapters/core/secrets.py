@@ -24,6 +24,15 @@ def without_keys(text: str) -> str:
     return _ASSIGNED.sub(r"\1[key]", _KEY_LIKE.sub("[key]", _IN_ADDRESS.sub(r"\1[key]@", text)))
 
 
+def without_passwords(text: str) -> str:
+    """Return a text with the passwords in URLs redacted. A path that was made of a URL has one slash.
+
+    >>> without_passwords("postgresql:/me:secret@host/x: No such file"), without_passwords("https://me:a@b@host")
+    ('postgresql:/me:***@host/x: No such file', 'https://me:***@host')
+    """
+    return _PASSWORD.sub(r"\1***@", text)
+
+
 def error_text(error: BaseException) -> str:
     """Return the type of an exception and its message, with API keys redacted.
 
@@ -69,5 +78,6 @@ _KEY_LIKE = re.compile(
     r"\b(?:(?:sk|pk|rk|gsk|xai)-[A-Za-z0-9_*-]{8,}|key-(?=[A-Za-z_-]{0,64}[0-9*])[A-Za-z0-9_*-]{8,}|Bearer\s+\S{8,}"
     r"|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{16}\b|gh[pousr]_\w{30,}|github_pat_\w{30,}|hf_[A-Za-z]{30,}\b)"
 )
+_PASSWORD = re.compile(r"(:/{1,2}[^/?#\s@:]{0,256}:)[^/\s]{1,256}@")
 _IN_ADDRESS = re.compile(r"(://)[^/?#\s@]+@")
 _ASSIGNED = re.compile(r"""((?i:key|token|secret|password)["']?\s{0,3}[=:]\s{0,3}["']?)[0-9A-Fa-f-]{20,}""")

@@ -98,10 +98,8 @@ class Verdict(Judgment):
     def __post_init__(self) -> None:
         Judgment.__post_init__(self)  # super() fails here, because slots=True replaces the class
         check_word(self.band_on, ("pairs", "share"), "band_on")
-        kinds = (self.voting.__class__, self.partial.__class__, self.calls_saved.__class__)
-        if kinds != (str, bool, int):  # rarely true
-            for name, plain in (("voting", str), ("partial", bool), ("calls_saved", int)):
-                _check_kind(self, name, plain)
+        for name, plain in (("voting", str), ("partial", bool), ("calls_saved", int)):
+            _check_kind(self, name, plain)
         if self.same_family is not None:
             _check_kind(self, "same_family", bool)
         if self.calls_saved < 0:

@@ -13,6 +13,7 @@ from jury_adapters.core import arguments
 from jury_adapters.core.cache import JudgmentCache, open_cache
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.values import unit_interval
+from jury_adapters.critic.answers import Labels
 from jury_adapters.critic.rubric import Rubric, bundled_rubrics
 from jury_adapters.models.base import Named
 from jury_adapters.models.registry import split_name
@@ -113,6 +114,26 @@ def warn_of_equal_samples(model: Named, temperature: float | None, samples: int)
             model.name,
             samples,
         )
+
+
+def warn_of_unused_threshold(rubric: Rubric, threshold: float | None, *, logprobs: bool) -> None:
+    """Log that a threshold has no effect, because no answer by the rubric has a score.
+
+    Args:
+        rubric: the rubric of a critic without a parser of its own.
+        threshold: the lowest score that passes, or None.
+        logprobs: whether the probabilities of the answer's tokens are its score.
+    """
+    answers = rubric.answers
+    if threshold is None or logprobs or rubric.claims == "verified" or not isinstance(answers, Labels):
+        return
+    if all(label.score is None for label in answers.labels):
+        names = ", ".join(label.name for label in answers.labels)
+        _log.warning(
+            "%s: threshold=%g has no effect, because its labels (%s) have no scores; give them scores, or the critic "
+            "logprobs=True where the vendor has token probabilities",
+            rubric.name, threshold, names,
+        )  # fmt: skip
 
 
 def checked_flag(flag: object, what: str) -> bool:

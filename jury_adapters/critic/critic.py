@@ -34,6 +34,7 @@ from jury_adapters.critic.arguments import (
     checked_whole,
     explains_wrong_calls,
     warn_of_equal_samples,
+    warn_of_unused_threshold,
 )
 from jury_adapters.critic.asked_labels import check_asked_labels
 from jury_adapters.critic.asking import (
@@ -97,7 +98,9 @@ class Critic(AskingJudge):
             importable.
         samples: the number of requests per case; the majority of the answers decides (self-consistency). Give a
             ``temperature`` too: at 0 the answers hardly differ.
-        threshold: the lowest score (0..1) that passes, instead of the rubric's own rule.
+        threshold: the lowest score (0..1) that passes, instead of the rubric's own rule. Ratings have scores, and so
+            have labels that declare them, verified claims, and any label with ``logprobs``. An answer without a score
+            keeps the rubric's rule.
         temperature: 0 for the most likely answer. For a model that refuses the parameter, it is left out. A temperature
             that is set on a model object takes precedence, and so does its ``max_tokens``.
         max_tokens: the maximum number of output tokens, including hidden reasoning.
@@ -174,6 +177,8 @@ class Critic(AskingJudge):
         self.image_urls = checked_flag(image_urls, "image_urls")
         if self.logprobs and self._parser is not None:
             raise ConfigurationError("logprobs=True scores the labels of the package; parse= reads replies itself")
+        if self._parser is None:
+            warn_of_unused_threshold(self.rubric, self.threshold, logprobs=self.logprobs)
         self.store = checked_store(store)
         self._options = Options(temperature, max_tokens, logprobs)
         self._schema = self._reply_schema(self.rubric)

@@ -33,8 +33,9 @@ class PairwiseCritic(Jury):
     decided and not the candidates: the label is ``tie``, ``metadata["position_consistent"]`` is False, and there is no
     confidence. Both opinions are kept as ``judgments``, ``"A first"`` and ``"B first"``, in terms of the case's own
     order. The reasoning stays as the model wrote it, with the letters that the model saw. When one order gave no
-    opinion, the verdict is ABSTAIN, or ERROR if an error is the cause. A jury whose vote is tied in an order says
-    ``tie`` in it. Two candidates with the same text are a tie, and nothing is asked.
+    opinion, the verdict is ABSTAIN, or ERROR if an error is the cause. Any other label is an ERROR, because it does not
+    say which candidate is meant. A jury whose vote is tied in an order says ``tie`` in it. Two candidates with the same
+    text are a tie, and nothing is asked.
 
     Args:
         critic: the judge to ask; a :class:`Critic` with the rubric ``pairwise`` or another whose labels are A, B and
@@ -112,6 +113,8 @@ class PairwiseCritic(Jury):
         if len(valid) < len(both.judgments):
             return self._unheard(both)
         labels = [judgment.label for judgment in valid]
+        if not all(label in _LABELS for label in labels):
+            return self._unknown_label(both, next(label for label in labels if label not in _LABELS))
         confidences = [judgment.confidence for judgment in valid if judgment.confidence is not None]
         mean = sum(confidences) / len(confidences) if confidences else None
         if not self.swap:
@@ -126,15 +129,18 @@ class PairwiseCritic(Jury):
     def _verdict(
         self, both: Verdict, label: str | None, confidence: float | None, reasoning: str, consistent: bool | None
     ) -> Verdict:
-        if label is None:  # a judge that answered PASS or FAIL instead of A, B or tie
-            return evolve(
-                both, status=Status.ERROR, score=None, confidence=None, error="no_label",
-                reasoning="the judge named neither A nor B nor tie; ask one with the rubric 'pairwise'",
-                metadata=freeze_mapping({"position_consistent": None}),
-            )  # fmt: skip
         return evolve(
             both, status=None, score=None, label=label, confidence=confidence, reasoning=reasoning, error=None,
             metadata=freeze_mapping({"position_consistent": consistent}),
+        )  # fmt: skip
+
+    def _unknown_label(self, both: Verdict, label: str | None) -> Verdict:
+        """Return the error of a judge with other answers, which cannot be turned with the order of the candidates."""
+        answered = "" if label is None else f"answered {plain_repr(label)}, and "  # None: it answered PASS or FAIL
+        return evolve(
+            both, status=Status.ERROR, score=None, label=None, confidence=None, error="no_label",
+            reasoning=f"the judge {answered}named neither A nor B nor tie; ask one with the rubric 'pairwise'",
+            metadata=freeze_mapping({"position_consistent": None}),
         )  # fmt: skip
 
     def _unheard(self, both: Verdict) -> Verdict:

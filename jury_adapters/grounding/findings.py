@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from jury_adapters.core.judgment import Finding
-from jury_adapters.core.negations import find_negation
+from jury_adapters.core.negations import count_negations, find_negation, negates
 from jury_adapters.grounding.codes import codes
 from jury_adapters.grounding.east_asian import in_digits, written_numbers
 from jury_adapters.grounding.names import names, skipped_names
@@ -156,7 +156,11 @@ def unreadable(passages: Passages, line: str) -> str:
 
 
 def negated(source: Source, lines: Sequence[str]) -> list[str]:
-    """Return the sentences that have a negation their best place lacks, or lack its negation, and name it."""
+    """Return the sentences that have a negation their best place lacks, or lack its negation, and name it.
+
+    Where both have some, their numbers are compared: *cannot be opened without a key* has one more than *can be opened
+    without a key*. A place that says more than the sentence may have more of them.
+    """
     found = []
     for line in lines:
         terms = {} if unsegmented(line) else _terms(line)
@@ -165,6 +169,11 @@ def negated(source: Source, lines: Sequence[str]) -> list[str]:
         here, there = find_negation(line, where), find_negation(where, line)
         if where and bool(here) != bool(there):
             found.append(f'{short(line)} ("{here or there}" is only in the {"answer" if here else "contexts"})')
+        elif here and there:
+            own, others = count_negations(line, where), count_negations(where, line)
+            says_no_more = {term for term, word in _terms(where).items() if not negates(word)} <= terms.keys()
+            if own > others or (own < others and says_no_more):
+                found.append(f"{short(line)} (it has {own} of them, and the contexts have {others})")
     return found
 
 

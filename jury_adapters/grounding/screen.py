@@ -166,7 +166,8 @@ class SentenceSupport(Judge):
     Args:
         threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
             above it abstains if a sentence has a negation (of English and 13 other European languages) and its best
-            place, a whole sentence of the contexts, has none, or the reverse; if the contexts have one of its numbers
+            place, a whole sentence of the contexts, has none, or the reverse; if it has more of them than that place,
+            or fewer and the same other words; if the contexts have one of its numbers
             with another sign, unit or year only ("420 kg" beside "420 litres"); or if it has no word in addition to the
             question's. No threshold suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit
             yours on labels.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -87,6 +88,8 @@ _NOT_EMPTY = {
 class Contains(Judge):
     """The answer contains a text, or several; one check for each.
 
+    A letter with an accent is the same in one character and in two (Unicode NFC and NFD).
+
     Args:
         texts: the text to look for, or a sequence of texts.
         need: ``"all"`` (default) or ``"any"`` of them.
@@ -120,10 +123,9 @@ class Contains(Judge):
     def assess(self, case: Case) -> Judgment:
         if case.answer is None:
             return abstain(_NO_ANSWER)
-        answer = case.answer.casefold() if self.ignore_case else case.answer
+        answer = _composed(case.answer, self.ignore_case)
         findings = [
-            Finding(f"contains {short(text)!r}", (text.casefold() if self.ignore_case else text) in answer)
-            for text in self.texts
+            Finding(f"contains {short(text)!r}", _composed(text, self.ignore_case) in answer) for text in self.texts
         ]
         found, missing = (
             [short(text) for text, finding in zip(self.texts, findings, strict=True) if finding.passed is wanted]
@@ -199,7 +201,7 @@ class Equals(Judge):
     Args:
         expected: the text to equal; None (default) takes ``case.reference``, and abstains if there is none.
         exact: every character must be the same, also in JSON. By default white space at the ends is dropped and runs
-            of it inside count as one space.
+            of it inside count as one space, and a letter with an accent is the same in one character and in two.
         ignore_case: compare without regard to upper and lower case.
         name: the check's name in verdicts.
 
@@ -235,6 +237,8 @@ class Equals(Judge):
 
     def _form(self, text: str) -> str:
         text = self._spaced(text)
+        if not self.exact:
+            return _composed(text, self.ignore_case)
         return text.casefold() if self.ignore_case else text
 
 
@@ -361,6 +365,12 @@ _NO_ANSWER = "there is no answer to check"
 _MOST_EVIDENCE = 300  # characters
 _MOST_ERRORS = 20  # reported places where one answer does not fit its schema
 _FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+
+
+def _composed(text: str, ignore_case: bool) -> str:
+    """Return a text with each accented letter as one character, and without case if that is ignored."""
+    text = unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", text.casefold()) if ignore_case else text
 
 
 def _status(passed: bool) -> Status:

@@ -17,7 +17,7 @@ logger                                      level    what
                                                      process ends
 ``jury_adapters.core.background.judge_queue``    ERROR    judging a run failed without a judgment
 ``jury_adapters.core.background.sink_calls``   ERROR    ``on_verdict=`` raised
-``jury_adapters.core.cache``              ERROR    a judgment could not be recorded
+``jury_adapters.core.cache``              ERROR    judgments could not be recorded (at 1, 2, 4, 8, ... of them)
 ``jury_adapters.llama_index``,              WARNING  an answer was returned without a judgment; ERROR: a filter of
 ``jury_adapters.langchain``                 ERROR    the application raised, or watching a run failed
 ``jury_adapters.verdicts``                  INFO,    one line per verdict, with its reasons: only where the application

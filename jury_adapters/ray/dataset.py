@@ -61,7 +61,8 @@ def judge_dataset(
 
     Args:
         cases: a Ray Dataset, whose columns may have the names of any framework; or a file, a folder or a pattern of
-            JSON lines, JSON, CSV (each also gzipped) or Parquet.
+            JSON lines, JSON, CSV (each also gzipped) or Parquet. Other files of a folder are left out. Images that a
+            row names by path are in the folder of its file.
         jury: the path of a jury file (workers read it there), a judge that can be pickled, or a function without
             arguments that makes one on the worker. Keys come from the worker's environment; a jury with a literal key
             is refused.
@@ -72,11 +73,12 @@ def judge_dataset(
         max_concurrency: the maximum number of cases in progress on each worker.
         batch_size: cases per part. The work in progress of a lost worker is repeated, up to four batches.
         limits: limits for all workers together, by model (``"openai:gpt-4o"``) or by vendor (``"openai"``: all its
-            models with one key together). The workers share the limits of other models too, each model by itself.
+            models with one key together). The workers share the limits of other models too, each model by itself. A
+            name that no model of the jury has is refused.
         store: the store of judgments, as for ``judge_many``. All workers must reach it. For several machines, use a
             URL, because a file must not be on a network file system.
-        resume: whether to skip rows with a result in ``out``. Equal rows are counted: two rows and one result leave one
-            to judge.
+        resume: whether to skip rows with a result in ``out``, also if it is an ERROR. Equal rows are counted: two rows
+            and one result leave one to judge.
         progress: called after each part; see :func:`progress_bar`.
         total: the number of rows, for the estimate of the time to the end.
         cpus_per_worker: the CPUs that Ray reserves for each worker.
@@ -91,7 +93,7 @@ def judge_dataset(
     Raises:
         ConfigurationError: there is no such jury, it cannot be sent to workers, or the folder has results of another
             jury.
-        InputError: there is no such file of cases.
+        InputError: there is no such file of cases, or it cannot be read.
 
     >>> results = judge_dataset("rows.jsonl", "jury.yaml", out="verdicts", workers=8)  # doctest: +SKIP
     """

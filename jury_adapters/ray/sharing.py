@@ -9,13 +9,14 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol, TypeVar
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judge import Judge
 from jury_adapters.models.base import Named
 from jury_adapters.models.limits import Limits
@@ -271,14 +272,33 @@ def share_limits(judge: Judge, source: Source, limits: Mapping[str, Limits] | No
 
     Returns:
         The number of models.
+
+    Raises:
+        ConfigurationError: ``limits`` has a name that is neither a model of the judge nor a vendor of one.
     """
     models = {id(model): model for model in _models(judge)}
+    _check_names(limits or {}, [model.name for model in models.values()])
     for model in models.values():
         if isinstance(model.limiter, SharedLimiter):
             continue
         key, shared = _shared_by(model, limits or {})
         model.limiter = SharedLimiter(model.limiter.limits, model.name, source, key, shared)
     return len(models)
+
+
+def _check_names(limits: Mapping[str, Limits], models: Sequence[str]) -> None:
+    known = {name for model in models for name in (model, _vendor_of(model))}
+    unknown = [name for name in limits if name not in known]
+    if unknown:
+        asked = f"it asks {', '.join(sorted(set(models)))}" if models else "it asks no model"
+        raise ConfigurationError(
+            f"limits= has {', '.join(map(plain_repr, unknown))}, which is neither a model of the jury nor the vendor "
+            f"of one; {asked}"
+        )
+
+
+def _vendor_of(model: str) -> str:
+    return model.partition(":")[0]
 
 
 def _models(judge: Judge) -> Iterator[Limited[Named]]:
@@ -294,7 +314,7 @@ def _shared_by(model: Limited[Named], limits: Mapping[str, Limits]) -> tuple[str
 
     The name contains the model or its vendor, with its key and address.
     """
-    vendor = model.name.partition(":")[0]
+    vendor = _vendor_of(model.name)
     own = model.limiter.limits
     whose, shared = model.name, own
     for name in (model.name, vendor):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,10 +25,10 @@ class RetrievalMeasure(Judge):
     The documents are in the metadata of the case, where other columns of a row go; ``Case(...)`` and ``field_map=``
     accept them by name. By id: ``metadata["retrieved_ids"]``, in the order of the retriever, and
     ``metadata["relevant_ids"]``, a list, or a mapping from ids to grades. Without relevant ids, the texts of
-    ``contexts`` are compared with ``metadata["relevant_contexts"]``; differences of white space do not matter. The
-    names of LlamaIndex (``expected_ids``) and ragas (``reference_context_ids``, ``reference_contexts``) work too. Of
-    the row of a run, the relevant documents are read from ``reference_outputs``, and the ids of the retrieved ones from
-    ``outputs``.
+    ``contexts`` are compared with ``metadata["relevant_contexts"]``; differences of white space do not matter, and
+    neither do accents in characters of their own, also in ids. The names of LlamaIndex (``expected_ids``) and ragas
+    (``reference_context_ids``, ``reference_contexts``) work too. Of the row of a run, the relevant documents are read
+    from ``reference_outputs``, and the ids of the retrieved ones from ``outputs``.
 
     A case without known relevant documents is ABSTAIN, and so is one with relevant ids but without retrieved ids. A
     case with relevant texts and no contexts scores 0: nothing was retrieved.
@@ -148,12 +149,12 @@ def _ids_of(value: object) -> tuple[str, ...]:
         return ()
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    text = str(value).strip()
+    text = unicodedata.normalize("NFC", str(value).strip())
     return (text,) if text else ()
 
 
 def _plain(text: object) -> str:
-    return " ".join(str(text).split())
+    return " ".join(unicodedata.normalize("NFC", str(text)).split())
 
 
 def _grade(relevant: Relevant, document: Hashable) -> float:

@@ -351,14 +351,14 @@ def _discordant(difference: float, rate: float, other: float, given: float | Non
         ConfigurationError: no two systems with these rates have it.
     """
     if given is None:
-        return rate * (1 - other) + other * (1 - rate)
+        return max(rate * (1 - other) + other * (1 - rate), difference)  # less only by rounding
     most = min(rate + other, 2 - rate - other)
     if not difference <= given <= most and not equal(given, difference) and not equal(given, most):
         raise ConfigurationError(
             f"the share of discordant cases lies from the difference, {difference:g}, to {most:g} for these pass "
             f"rates, not {given:g}"
         )
-    return min(max(given, difference), most)
+    return max(min(given, most), difference)
 
 
 def _around(n: int) -> tuple[int, ...]:

@@ -231,3 +231,11 @@ def test_of_four_reviewers_the_pair_that_departs_together_is_named_alone():
     rows = [["PASS" if one else "FAIL" for one in chance.random(4) < 0.6] for _ in range(100)]
     report = agreement_report(Votes.from_rows(rows), draws=0)
     assert "err alike" not in report.find("residual agreement").sentence
+
+
+@pytest.mark.parametrize("jurors", [["a"], ["a", "b"], ["a", "b", "c"]])
+def test_votes_without_items_have_a_report_without_numbers(jurors):
+    report = agreement_report(Votes.from_rows([], jurors=jurors))
+    assert report.items == 0
+    assert all(found.value is None for section in report.sections.values() for found in section)
+    assert str(report)

@@ -93,7 +93,7 @@ def test_items_that_belong_together_count_once():
     assert correlation_p_value(one, other, np.repeat(np.arange(6), 10)) > 0.2
 
 
-def test_a_juror_that_passes_one_of_its_own_answers_more_is_not_vain():
+def test_a_juror_that_passes_few_of_its_own_answers_more_is_not_shown_to_prefer_them():
     rows = [
         {"item_id": str(at), "meta": {"generator": "gpt-4o" if at < 100 else "llama-3"}, "gold": "FAIL",
          "votes": {"gpt-4o": {"label": "PASS" if at < 4 else "FAIL"}, "b": {"label": "FAIL"}}}

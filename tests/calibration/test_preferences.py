@@ -22,7 +22,7 @@ def judged(generators, votes, gold=None, **more):
 
 
 @pytest.mark.slow
-def test_a_vain_judge_is_found_and_its_size_is_right():
+def test_a_judge_that_prefers_its_own_answers_is_found_and_the_size_is_right():
     chance = np.random.default_rng(5)
     generators = [("gpt-4o", "claude-3")[n % 2] for n in range(3000)]
     gold = ["PASS" if draw < 0.5 else "FAIL" for draw in chance.random(3000)]
@@ -34,12 +34,12 @@ def test_a_vain_judge_is_found_and_its_size_is_right():
         votes.append(cast)
     found = {(f.subject, f.details["gold"]): f for f in self_preference(judged(generators, votes, gold))}
     assert set(found) == set(product(("claude-3", "gpt-4o"), ("PASS", "FAIL")))
-    vain = found["gpt-4o", "FAIL"]
-    assert vain.interval[0] < 0.3 < vain.interval[1]
-    assert "kinder to its own answers than to those of other models" in vain.sentence
-    assert "more than chance explains" in vain.sentence
-    for modest in (found["gpt-4o", "PASS"], found["claude-3", "PASS"], found["claude-3", "FAIL"]):
-        low, high = modest.interval or (modest.value, modest.value)  # of jurors that all say the same, draws are equal
+    prefers = found["gpt-4o", "FAIL"]
+    assert prefers.interval[0] < 0.3 < prefers.interval[1]
+    assert "kinder to its own answers than to those of other models" in prefers.sentence
+    assert "more than chance explains" in prefers.sentence
+    for other in (found["gpt-4o", "PASS"], found["claude-3", "PASS"], found["claude-3", "FAIL"]):
+        low, high = other.interval or (other.value, other.value)  # of jurors that all say the same, draws are equal
         assert low < 0.02
         assert high > -0.02
 
@@ -51,7 +51,7 @@ def test_self_preference_by_hand_and_by_family():
     )
     (by_family,) = self_preference(votes, match="family")
     assert (by_family.value, by_family.details["own"], by_family.details["other"]) == (1.0, 20, 20)
-    assert "without human labels" in by_family.warnings[0]
+    assert by_family.warnings[0].startswith("without human labels, the answers may differ in quality")
     assert by_family.name == "vendor preference"
     assert "kinder to answers of its vendor (openai) than to those of other vendors" in by_family.sentence
     (nobody,) = self_preference(votes)

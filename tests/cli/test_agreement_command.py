@@ -65,7 +65,8 @@ def test_a_store(tmp_path, server):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [("", "cannot be read"), ("{broken\n", "cannot be read"), ('{"answer": "x"}\n', "votes")]
+    ("content", "said"),
+    [("", "there is no row in it"), ("{broken\n", "cannot be read"), ('{"answer": "x"}\n', "votes")],
 )
 def test_files_that_hold_no_votes_are_refused(tmp_path, content, said):
     (tmp_path / "votes.jsonl").write_text(content)

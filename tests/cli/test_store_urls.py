@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from jury_adapters.cli.app import app
+from jury_adapters.cli.app import app, run
 
 JURY = "jurors:\n  - check: not_empty\n"
 ROWS = "".join(f'{{"question": "q", "answer": "a{number}", "gold": "pass"}}\n' for number in range(3))
@@ -48,3 +48,24 @@ def test_the_file_of_a_store_is_never_replaced(folder: Path) -> None:
     result = CliRunner().invoke(app, command.split())
     assert result.exit_code == 2
     assert "one of the files that this is made from" in result.output
+
+
+AS_A_FILE = [
+    "judge {url} --jury jury.yaml", "judge rows.jsonl --jury {url}", "judge rows.jsonl --jury jury.yaml --out {url}",
+    "report {url}", "report rows.jsonl --cases {url}", "compare {url} rows.jsonl", "review {url}",
+    "calibrate {url} --jury jury.yaml",
+    "align {url} --jury jury.yaml", "audit {url} --jury jury.yaml", "show {url}", "doctor {url}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", AS_A_FILE)
+@pytest.mark.parametrize("password", ["hunter2", "hunter2@x", "hunter2?#"])
+def test_a_url_where_a_file_belongs_shows_no_password(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, password: str
+) -> None:
+    url = f"postgresql+psycopg://me:{password}@127.0.0.1:1/juries"
+    monkeypatch.setattr("sys.argv", ["jury", *command.format(url=url).split()])
+    assert run() == 2
+    said = capfd.readouterr().err
+    assert "hunter" not in said
+    assert "me:***@127.0.0.1" in said

@@ -226,3 +226,17 @@ def test_samples_of_samples_are_asked_and_stored_one_by_one(tmp_path, make, aske
     for calls in (asked, 0):
         (verdict,) = jury.judge_many([case], store=tmp_path / "runs.db")
         assert (verdict.usage.calls, len(model.calls)) == (calls, asked)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_store_that_refuses_every_judgment_is_logged_a_few_times_and_not_each_time(caplog, known):
+    problem = f"no room on the disk, {known=}"
+    refusing = Memory(InputError(problem) if known else OSError(problem))
+    jury = Critic(ScriptedModel(["YES"] * 100), "safety", name="juror")
+    judgments = list(jury.judge_many([a_case(answer=f"Answer {n}") for n in range(100)], store=refusing))
+    assert all(problem in judgment.metadata["store_error"] for judgment in judgments)
+    said = [record for record in caplog.records if problem in record.getMessage()]
+    assert [record.getMessage().partition(" could")[0] for record in said] == [
+        "1 judgment", *(f"{number} judgments" for number in (2, 4, 8, 16, 32, 64))
+    ]  # fmt: skip
+    assert [record.exc_info is None for record in said] == [known] * 7  # a defect of a cache of one's own has its lines

@@ -22,3 +22,9 @@ def test_a_relative_name_is_shown_as_one(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("answers.jsonl").touch()
     assert no_such_file("answer.jsonl") == "answer.jsonl: No such file or directory. Did you mean answers.jsonl?"
+
+
+def test_the_password_of_a_url_is_not_shown():
+    assert no_such_file("postgresql://me:hunter2@db.internal/juries").startswith(
+        "postgresql:/me:***@db.internal/juries"
+    )

@@ -162,6 +162,24 @@ def test_a_judge_of_another_kind_is_told_so():
     assert verdict.metadata["position_consistent"] is None  # still one juror, not two
 
 
+@pytest.mark.parametrize("label", ["first", "a", "1", "B wins", "TIE"])
+@pytest.mark.parametrize("swap", [True, False])
+def test_other_labels_are_an_error_and_never_a_preference_for_a_place(label, swap):
+    def first_place(case):  # the same place in both orders
+        return Judgment(None, label=label)
+
+    verdict = PairwiseCritic(Judge.from_function(first_place), swap=swap).judge(question="q", candidates=["one", "two"])
+    assert (verdict.status, verdict.label, verdict.error) == (Status.ERROR, None, "no_label")
+    assert f"answered {label!r}" in verdict.reasoning
+
+
+def test_a_label_in_one_order_alone_is_not_taken_for_a_position_bias():
+    answers = iter(("A", "neither"))
+    judge = Judge.from_function(lambda case: Judgment(None, label=next(answers)), name="odd")
+    verdict = PairwiseCritic(judge).judge(question="q", candidates=["one", "two"])
+    assert (verdict.status, verdict.error) == (Status.ERROR, "no_label")
+
+
 def faithful(name):
     return Critic(ScriptedModel(["YES"]), "faithfulness", name=name)
 

@@ -87,3 +87,32 @@ def test_another_pass_mark_moves_the_threshold_of_the_vote() -> None:
     assert fixed.threshold == 0.6
     mixed = Ensemble([*jury.members, Critic(rater(3), "graded_correctness", threshold=0.75)], voting="average")
     assert with_changed_rubrics(mixed, {before.fingerprint: lenient}).threshold == 0.75
+
+
+NOT_SCORED = Labels.of(passing=["good"], failing=["poor"], abstaining=["unsure"])
+
+
+@pytest.mark.parametrize(
+    ("options", "warned"),
+    [
+        ({"labels": NOT_SCORED, "threshold": 0.3}, True),
+        ({"labels": NOT_SCORED}, False),
+        ({"labels": NOT_SCORED, "threshold": 0.3, "logprobs": True}, False),
+        ({"labels": {"good": 0.8, "poor": 0.1}, "threshold": 0.3}, False),
+        ({"scale": (1, 5), "threshold": 0.3}, False),
+        ({"labels": NOT_SCORED, "threshold": 0.3, "parse": lambda reply: 0.4}, False),
+    ],
+)
+def test_a_threshold_that_no_answer_can_reach_or_miss_is_said(caplog, options, warned):
+    model = ScriptedModel(["poor"])
+    critic = Critic(model, prompt="Judge {answer}.", name="my critic", **options)
+    said = [record.getMessage() for record in caplog.records if "has no effect" in record.getMessage()]
+    assert len(said) == warned
+    if warned:
+        assert "threshold=0.3 has no effect, because its labels (good, poor, unsure) have no scores" in said[0]
+        assert critic.judge(answer="x").status is Status.FAIL
+
+
+def test_a_threshold_of_verified_claims_has_an_effect(caplog):
+    Critic(ScriptedModel(["{}"]), "faithfulness_claims", threshold=0.5)
+    assert not caplog.records

@@ -583,6 +583,33 @@ def test_support_names_the_negation_that_differs_and_the_side_that_has_it(answer
     assert found.reasoning.endswith(f"a negation differs from the contexts: {said}")
 
 
+TWICE_NEGATED = [
+    ("The pump can be opened without a key.", "The pump cannot be opened without a key."),
+    ("Guests may stay, but not in June.", "Guests may not stay, but not in June."),
+    ("Die Pumpe darf ohne Schlüssel offen sein.", "Die Pumpe darf nie ohne Schlüssel offen sein."),
+    ("La cuve peut être ouverte sans clé.", "La cuve ne peut pas être ouverte sans clé."),
+    ("Насос можно открыть без ключа.", "Насос не можно открыть без ключа."),  # noqa: RUF001
+]
+
+
+@pytest.mark.parametrize(("fewer", "more"), TWICE_NEGATED)
+def test_a_negation_beside_another_one_is_noticed_too(fewer, more):
+    jury = SentenceSupport(threshold=0.5)
+    assert jury.judge(answer=fewer, contexts=fewer).status is PASS
+    assert jury.judge(answer=more, contexts=more).status is PASS
+    for answer, contexts, said in ((fewer, more, "it has 1 of them, and the contexts have 2"),
+                                   (more, fewer, "it has 2 of them, and the contexts have 1")):  # fmt: skip
+        found = jury.judge(answer=answer, contexts=contexts)
+        assert found.status is ABSTAIN, found
+        assert found.reasoning.endswith(f"({said})")
+
+
+def test_a_place_that_says_more_may_have_more_negations():
+    contexts = "The pump can be opened without a key, but the valve cannot, and it never leaks."
+    found = SentenceSupport(threshold=0.5).judge(answer="The pump can be opened without a key.", contexts=contexts)
+    assert found.status is PASS, found
+
+
 def test_words_of_the_question_alone_are_not_grounded():
     jury = SentenceAlignment()
     assert jury.judge(question="When did the ferry stop?", answer="The ferry.", contexts=FERRY).status is ABSTAIN

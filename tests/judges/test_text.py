@@ -4,6 +4,7 @@ import copy
 import pickle
 import re
 import sys
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -82,6 +83,20 @@ def test_not_empty(answer, status):
 def test_another_field_may_have_to_be_there(of, fields, status, reason):
     judgment = NotEmpty(of=of).judge(**fields)
     assert (judgment.status, judgment.reasoning) == (status, reason)
+
+
+@pytest.mark.parametrize("accented", ["Le café à Hà Nội", "Äpfel und Öl", "한국어", "Ἀθῆναι"])
+@pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC")])
+def test_accents_in_one_character_and_in_two_are_the_same(accented, forms):
+    expected, answer = (unicodedata.normalize(form, accented) for form in forms)
+    assert expected != answer
+    checks = [
+        Contains(expected.split()[-1]), Contains(expected.upper(), ignore_case=True), Equals(expected),
+        Equals(expected.upper(), ignore_case=True),
+    ]  # fmt: skip
+    assert [check.judge(answer=answer).status for check in checks] == [PASS] * 4
+    assert Equals(f'["{expected}"]').judge(answer=f'[ "{answer}" ]').status is PASS
+    assert Equals(expected, exact=True).judge(answer=answer).status is FAIL
 
 
 def test_it_looks_only_at_fields_of_text():

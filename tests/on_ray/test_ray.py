@@ -6,6 +6,7 @@ from functools import partial
 from types import ModuleType
 
 import pytest
+from support.pictures import png
 
 import jury_adapters.ray as on_ray
 from jury_adapters import Case, ConfigurationError, Critic, InputError, Limits
@@ -157,3 +158,32 @@ def test_workers_load_a_jury_file_with_the_permissions_that_it_was_given(tmp_pat
     jury.write_text("jurors: [{criterion: ok, model: 'openai:m', base_url: 'http://localhost:9/v1'}]\n")
     with pytest.raises(ConfigurationError, match=r"allow_base_url=True"):
         on_ray.judge_dataset(rows, jury, out=tmp_path / "c", workers=1)
+
+
+def test_the_images_of_rows_are_in_the_folder_of_their_file_as_on_one_machine(tmp_path, caplog):
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "plan.png").write_bytes(png())
+    (tmp_path / "rows" / "readme.md").write_text("Rows of a plan.")
+    path = juries.written(tmp_path / "rows" / "a.jsonl", iter([{"answer": "a plan", "images": ["plan.png"]}]))
+    for where in (path, tmp_path / "rows", f"{tmp_path}/r*/*.jsonl"):
+        [row] = on_ray.judge_dataset(where, partial(juries.recorded), workers=1).take_all()
+        assert "not a case" not in row["canonical_json"], where
+        assert json.loads(row["attachments"])[0]["mime_type"] == "image/png"
+    assert "2 files left out, because rows are not read from such files: plan.png, readme.md" in caplog.text
+
+
+def test_files_that_cannot_be_read_are_refused_before_anything_is_judged(tmp_path):
+    juries.written(tmp_path / "a.jsonl", juries.numbered_rows(3))
+    (tmp_path / "b.xlsx").write_bytes(b"PK")
+    with pytest.raises(InputError, match=r"b\.xlsx: a spreadsheet is not read"):
+        on_ray.judge_dataset(f"{tmp_path}/*", juries.recorded, out=tmp_path / "out")
+    (tmp_path / "b.xlsx").rename(tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"b\.parquet is a Parquet file, and a\.jsonl is not"):
+        on_ray.judge_dataset(tmp_path, juries.recorded, out=tmp_path / "out")
+
+
+def test_a_misspelt_name_of_limits_is_said_before_anything_is_asked(tmp_path):
+    rows = juries.written(tmp_path / "rows.jsonl", juries.numbered_rows(3))
+    limits = {"opnai": Limits(requests_per_minute=5)}
+    with pytest.raises(ConfigurationError, match="limits= has 'opnai'"):
+        on_ray.judge_dataset(rows, juries.recorded, out=tmp_path / "out", workers=1, limits=limits)

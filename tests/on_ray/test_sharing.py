@@ -3,7 +3,8 @@ import time
 
 import pytest
 
-from jury_adapters import Critic, Ensemble, Limits, ModelError
+from jury_adapters import ConfigurationError, Critic, Ensemble, Limits, ModelError
+from jury_adapters.checks import always_pass
 from jury_adapters.ray.rates import PermitGrant, PermitRequest, RateServer
 from jury_adapters.ray.sharing import SharedLimiter, share_limits
 from jury_adapters.voting import all_of
@@ -158,3 +159,15 @@ def test_every_model_in_a_jury_shares_and_a_vendor_can_share_as_one(monkeypatch)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-second-0123456789")
     assert not set(keys({})) & set(own), "another key has limits of its own"
     assert "0123456789" not in str(own + together)
+
+
+@pytest.mark.parametrize("name", ["opnai", "gpt-4o", "openai:gpt-4o-mini", "OpenAI"])
+def test_limits_that_no_model_has_are_refused_and_not_left_unused(name):
+    jury = Ensemble([Critic("openai:gpt-4o", "faithfulness", api_key="none", name="a")])
+    with pytest.raises(ConfigurationError, match=f"limits= has '{name}', .*it asks openai:gpt-4o$"):
+        share_limits(jury, Here(), {"openai": Limits(), name: Limits(requests_per_minute=5)})
+
+
+def test_limits_of_a_jury_without_models_are_refused():
+    with pytest.raises(ConfigurationError, match="it asks no model"):
+        share_limits(always_pass(), Here(), {"openai": Limits(requests_per_minute=5)})

@@ -1,6 +1,7 @@
 """RetrievalMeasure: from the columns of a row to a judgment, in Python, in jury files and on the command line."""
 
 import json
+import unicodedata
 
 import pytest
 
@@ -32,6 +33,12 @@ def test_texts_are_compared_without_their_white_space(name):
         retrieved_contexts=["The bridge\nopened  in 1998. ", "It is red."], **{name: ["The bridge opened in 1998."]}
     )
     assert RetrievalMeasure("reciprocal_rank").judge(case).score == 1.0
+
+
+def test_accents_in_one_character_and_in_two_are_the_same():
+    composed, decomposed = (unicodedata.normalize(form, "Fähre nach Hà Nội") for form in ("NFC", "NFD"))
+    assert RetrievalMeasure("recall").judge(retrieved_ids=[decomposed], relevant_ids=[composed]).score == 1
+    assert RetrievalMeasure("recall").judge(contexts=[composed], relevant_contexts=[decomposed]).score == 1
 
 
 def test_ids_as_numbers_and_json_in_a_cell_of_a_csv_file():

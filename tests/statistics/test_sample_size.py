@@ -206,6 +206,14 @@ def test_for_small_differences_the_effect_size_of_cohen_says_nearly_the_same() -
     assert cases_for_difference(0.05, 0.5, paired=False).n == pytest.approx(n, rel=0.005)
 
 
+@pytest.mark.parametrize("percent", range(1, 100))
+def test_a_system_that_passes_everything_is_planned_for(percent: int) -> None:
+    difference, rate = percent / 100, (100 - percent) / 100
+    by_default = cases_for_difference(difference, rate)
+    assert 100 / percent < by_default.n < 900 / percent
+    assert cases_for_difference(difference, rate, discordant=difference).n == by_default.n
+
+
 def test_by_default_discordant_cases_are_those_of_independent_systems() -> None:
     assert cases_for_difference(0.1, 0.6) == cases_for_difference(0.1, 0.6, discordant=0.6 * 0.3 + 0.7 * 0.4)
     paired, unpaired = cases_for_difference(0.1, 0.6), cases_for_difference(0.1, 0.6, paired=False)

@@ -84,6 +84,12 @@ def tokens_of(span: Span) -> int | None:
     return None
 
 
+def older_attribute(span: Span) -> str | None:
+    """Return an attribute in which older instrumentations record content, which is not read; None if there is none."""
+    names = [*span.attributes, *(name for event in span.events for name in event.attributes)]
+    return next((name for name in names if name.startswith(_OLDER)), None)
+
+
 def input_messages(span: Span) -> list[Plain]:
     """Return the messages that a span received: the system instructions, the conversation and results of tools."""
     told = "\n".join(_texts_in(parsed(span.attributes.get("gen_ai.system_instructions"))))
@@ -324,4 +330,5 @@ _EVENT_ROLES: Final = {
 _ARGUMENTS = ("gen_ai.tool.call.arguments", "input.value", "tool.parameters")
 _RESULTS = ("gen_ai.tool.call.result", "output.value")
 _TOKENS = (("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"), ("llm.token_count.total",))
+_OLDER = ("gen_ai.prompt", "gen_ai.completion")  # such as gen_ai.prompt.0.content
 _DIGITS = 9

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jury_adapters.core.traces.span_content import Kind, Plain, kind_of, output_message
@@ -21,6 +21,7 @@ class Placed:
         in_chat: whether the span is inside the span of a model.
         outermost: whether the output is that of the run, and not of an agent inside another one or inside a tool, nor
             a text of an agent or a chain that failed before it answered.
+        around: the span that contains it; None for a root.
         holds_model: whether a model or an agent is inside the span.
         end: the time after which neither the span nor one inside it runs, in nanoseconds.
     """
@@ -31,6 +32,7 @@ class Placed:
     in_tool: bool
     in_chat: bool
     outermost: bool
+    around: Placed | None = None
     holds_model: bool = False
     end: int = 0
 
@@ -56,13 +58,34 @@ def placed_spans(spans: Sequence[Span], problems: list[str]) -> list[Placed]:
         in_tool = around is not None and (around.in_tool or around.kind is Kind.TOOL)
         outermost = not in_tool and (around is None or (around.outermost and not _ends_at(around)))
         end = max(span.end, span.start + 1)
-        found[span.span_id] = Placed(span, kind, output, in_tool, in_chat, outermost, end=end)
+        found[span.span_id] = Placed(span, kind, output, in_tool, in_chat, outermost, around, end=end)
     for span, parent in reversed(walked):
         if parent is not None:
             inside, around = found[span.span_id], found[parent]
             around.holds_model = around.holds_model or inside.holds_model or inside.kind in _MODELS
             around.end = max(around.end, inside.end)
     return _in_time(walked, found)
+
+
+def error_at_end(placed: Sequence[Placed]) -> str | None:
+    """Return the error of the last agent, chain or model that is not inside another agent, model or tool, or around it.
+
+    The span of a web server may have no error if its agent failed. What an agent calls may fail without consequence.
+    """
+    for one in reversed(placed):
+        if one.kind in _WRITING and not one.in_tool:
+            within = list(_and_around(one))
+            if not any(place.kind in _MODELS for place in within[1:]):
+                return next((place.span.error for place in within if place.span.error is not None), None)
+    return None
+
+
+def _and_around(place: Placed) -> Iterator[Placed]:
+    """Yield a span and those that contain it, the innermost first."""
+    found: Placed | None = place
+    while found is not None:
+        yield found
+        found = found.around
 
 
 def _ends_at(place: Placed) -> bool:

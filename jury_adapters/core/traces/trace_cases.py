@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -22,11 +22,12 @@ from jury_adapters.core.traces.span_content import (
     documents,
     input_messages,
     model_of,
+    older_attribute,
     question_of,
     tokens_of,
     tool_call,
 )
-from jury_adapters.core.traces.span_tree import Placed, placed_spans
+from jury_adapters.core.traces.span_tree import Placed, error_at_end, placed_spans
 from jury_adapters.core.traces.spans import Span, SpanProblem, is_request, read_request
 
 __all__ = ["TRACE_COLUMNS", "TraceCase", "TraceReader", "is_request"]
@@ -43,6 +44,13 @@ _NO_CONTENT = (
     "no span records messages, tool calls or documents; let the instrumentation record content "
     "(OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true)"
 )
+
+
+_NO_WORK = (
+    "no span of the file has the GenAI attributes of OpenTelemetry or those of OpenInference, such as "
+    "gen_ai.operation.name or openinference.span.kind"
+)
+_OLDER = "{} is of an older convention, which is not read, so update the instrumentation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +117,15 @@ class TraceReader:
             except (ValueError, TypeError) as error:
                 case, problems = None, [str(error)]
             if case is None and not problems:
-                problems = [_NO_CONTENT]
+                problems = [_why_no_content(trace.spans.values())]
             for problem in problems:
                 yield TraceCase(trace.line, trace.unit, None, f"trace {trace_id}: {problem}")
             if case is not None:
                 yield TraceCase(trace.line, trace.unit, case)
         if self._traces and not any_work:
             first = next(iter(self._traces.values()))
-            yield TraceCase(
-                first.line, first.unit, None, "no span of the file has the GenAI attributes of OpenTelemetry or those "
-                "of OpenInference, such as gen_ai.operation.name or openinference.span.kind",
-            )  # fmt: skip
+            spans = [span for trace in self._traces.values() for span in trace.spans.values()]
+            yield TraceCase(first.line, first.unit, None, _why_no_work(spans))
 
 
 @dataclass(slots=True)
@@ -127,6 +133,16 @@ class _Trace:
     line: int
     unit: Literal["line", "item"]
     spans: dict[str, Span] = field(default_factory=dict)
+
+
+def _why_no_content(spans: Iterable[Span]) -> str:
+    older = next(filter(None, map(older_attribute, spans)), None)
+    return _NO_CONTENT if older is None else f"no span records content that can be read; {_OLDER.format(older)}"
+
+
+def _why_no_work(spans: Iterable[Span]) -> str:
+    older = next(filter(None, map(older_attribute, spans)), None)
+    return _NO_WORK if older is None else f"{_NO_WORK}; {_OLDER.format(older)}"
 
 
 def _case(trace_id: str, placed: Sequence[Placed]) -> Case | None:
@@ -143,8 +159,8 @@ def _case(trace_id: str, placed: Sequence[Placed]) -> Case | None:
     if question is None and answer is None and not steps and not contexts:
         return None
     metadata = _metadata(trace_id, placed)
-    if answer is None and (error := error_in(metadata)) is not None:
-        metadata[RUN_ERROR] = error
+    if answer is None and (error := error_in(metadata) or error_in({"error": error_at_end(placed)})):
+        metadata["error"] = metadata[RUN_ERROR] = error
     return Case(
         question=question, answer=answer, contexts=contexts, messages=earlier, trajectory=steps,
         generator=_generator(placed, answering), metadata=metadata,

@@ -206,3 +206,15 @@ def test_no_content_raises(spans, attributes, operation):
         list(reader.add(values, 1, "line"))
     for found in reader.cases():
         assert found.case is not None or found.problem
+
+
+@pytest.mark.parametrize("kind", [CHAT, {"llm.request.type": "chat"}])
+@pytest.mark.parametrize("in_an_event", [True, False])
+def test_content_of_an_older_convention_is_named_and_not_called_missing(tmp_path, kind, in_an_event):
+    older = {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "When?", "gen_ai.completion.0.content": "Now."}
+    given = {"events": [("gen_ai.content", older)]} if in_an_event else {}
+    (row,) = rows_of(tmp_path, request(span(1, attributes=kind if in_an_event else {**kind, **older}, **given)))
+    assert row.problem.endswith(
+        "gen_ai.prompt.0.role is of an older convention, which is not read, so update the instrumentation"
+    )
+    assert "CAPTURE_MESSAGE_CONTENT" not in row.problem

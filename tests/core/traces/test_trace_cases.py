@@ -352,6 +352,44 @@ def test_what_an_agent_wrote_before_it_failed_is_its_answer(tmp_path):
     assert case_of(tmp_path, span(1, error="no disk", attributes=broken)).answer == ANSWER
 
 
+FAILED = {"gen_ai.operation.name": "invoke_agent", "gen_ai.input.messages": [message("user", QUESTION)]}
+SERVER = {"http.request.method": "POST"}
+CHAIN = {"openinference.span.kind": "CHAIN"}
+
+
+@pytest.mark.parametrize("around", [SERVER, CHAIN])
+def test_an_agent_that_failed_inside_the_span_of_a_server_is_a_run_that_failed(tmp_path, around):
+    made = message("assistant", call("c", "search"))
+    case = case_of(
+        tmp_path, span(1, attributes=around), span(2, 1, error="rate limit", attributes=FAILED),
+        chat(3, 2, [message("user", QUESTION)], made), tool(4, 2, "search", {}, PAGE),
+    )  # fmt: skip
+    assert (case.question, case.answer, case.run_error) == (QUESTION, None, "rate limit")
+    assert case.metadata["error"] == "rate limit"
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        [span(2, 1, error="down", attributes=FAILED), agent(3, 1, **{"gen_ai.input.messages": [message("user", "?")]})],
+        [agent(2, 1), span(3, 2, error="down", attributes=FAILED)],
+        [agent(2, 1), span(3, 2, error="down", attributes={"gen_ai.operation.name": "chat"})],
+        [span(2, 1, error="GraphInterrupt(value='Send it?')", attributes=FAILED)],
+    ],
+    ids=["tried again", "inside an agent that went on", "a model of an agent that went on", "paused for a person"],
+)
+def test_an_error_that_did_not_end_the_run_is_not_its_error(tmp_path, spans):
+    asked = tool(9, 1, "search", {}, PAGE)
+    case = case_of(tmp_path, span(1, attributes=SERVER), *spans, asked)
+    assert (case.answer, case.run_error) == (None, None)
+
+
+def test_an_error_on_the_way_to_an_answer_is_not_the_error_of_the_run(tmp_path):
+    told = chat(3, 1, [message("user", QUESTION)], message("assistant", ANSWER))
+    case = case_of(tmp_path, span(1, attributes=SERVER), span(2, 1, error="down", attributes=FAILED), told)
+    assert (case.answer, case.run_error) == (ANSWER, None)
+
+
 def test_the_error_of_a_run_is_in_its_metadata(tmp_path):
     broken = span(1, error="rate limit", attributes={"gen_ai.operation.name": "invoke_agent"})
     case = case_of(tmp_path, broken, chat(2, 1, [message("user", QUESTION)], message("assistant", call("c", "search"))))
