@@ -24,7 +24,8 @@ from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import GOLD, human_label
-from jury_adapters.core.row_files import Row, first_row, read_rows
+from jury_adapters.core.row_files import first_row, read_rows
+from jury_adapters.core.rows import Row
 
 
 class _Row(NamedTuple):

@@ -10,7 +10,8 @@ from pathlib import Path
 from jury_adapters.core.case_files import case_of, columns_in
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_map import FieldMap
-from jury_adapters.core.row_files import Row, read_rows
+from jury_adapters.core.row_files import read_rows
+from jury_adapters.core.rows import Row
 from jury_adapters.core.traces.trace_cases import is_request
 
 

@@ -31,7 +31,8 @@ from jury_adapters.core.field_names import PAIRS, columns_of, plainly_named
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.frame_layouts import refuse_frame
 from jury_adapters.core.input_files import is_blank
-from jury_adapters.core.row_files import Row, read_rows, read_stream
+from jury_adapters.core.row_files import read_rows, read_stream
+from jury_adapters.core.rows import Row
 from jury_adapters.core.run_errors import left_nothing, lost_outputs
 from jury_adapters.core.traces.trace_cases import TraceReader, is_request
 

@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from jury_adapters.core.row_files import LONGEST_ROW, read_rows
+from jury_adapters.core.row_files import read_rows
+from jury_adapters.core.rows import LONGEST_ROW
 
 _BLOCK = 1 << 16  # bytes
 

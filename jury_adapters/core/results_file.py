@@ -14,7 +14,8 @@ from jury_adapters.core.human_labels import GOLD, human_label
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.last_row import last_row
 from jury_adapters.core.opinions import ABSTAINED
-from jury_adapters.core.row_files import Row, first_row, read_lines, read_whole_rows
+from jury_adapters.core.row_files import first_row, read_lines, read_whole_rows
+from jury_adapters.core.rows import Row
 from jury_adapters.core.run_errors import RUN_ERROR
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.values import JsonValue

@@ -7,56 +7,30 @@ row and of a whole JSON file is limited.
 from __future__ import annotations
 
 import codecs
-import csv
 import gzip
 import io
-import itertools
 import json
 import re
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
-from jury_adapters.core.encodings import NOT_UTF_8, as_utf_8, buffered, decode, legible
-from jury_adapters.core.errors import InputError, plain_repr
+from jury_adapters.core.encodings import as_utf_8, buffered, decode
+from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, PARTS, TRACES
 from jury_adapters.core.input_files import no_such_file, refuse_pipe
+from jury_adapters.core.row_tables import read_csv, read_tsv
+from jury_adapters.core.rows import AS_CSV, LONGEST_ROW, MOST_EMPTY, TOO_MANY_EMPTY, Row, too_long
 from jury_adapters.core.strict_json import DuplicateKey, unique_keys
 
 T = TypeVar("T")
 
-LONGEST_ROW = 1 << 25
-"""Maximum number of bytes of a JSON row, and of characters of a table row."""
 LONGEST_JSON = 1 << 27
 """Maximum number of bytes of a ``.json`` file, which is parsed as a whole."""
 
-_MOST_EMPTY = 1 << 20  # maximum number of consecutive empty rows: the number of rows of a spreadsheet
-_TOO_MANY_EMPTY = f"more than {_MOST_EMPTY:,} empty rows, one after the other"
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
-_AS_CSV = 'save it as "CSV UTF-8"'
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Row of a file.
-
-    Attributes:
-        line: the line on which it begins, from 1; in a JSON list, its position.
-        values: the columns, or None if the row cannot be read.
-        error: the reason why it cannot be read; empty otherwise.
-        unit: the unit of ``line``: a line, or an item of a JSON list.
-        empty: the columns of a table with empty cells in this row; ``values`` does not have them.
-    """
-
-    line: int
-    values: Mapping[str, Any] | None
-    error: str = ""
-    unit: Literal["line", "item"] = "line"
-    empty: tuple[str, ...] = ()
 
 
 def read_rows(path: str | Path) -> Iterator[Row]:
@@ -116,7 +90,7 @@ def read_stream(raw: BinaryIO) -> Iterator[Row]:
     """
     stream = as_utf_8(raw if isinstance(raw, io.BufferedReader) else buffered(raw))
     begun = stream.peek(1).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
-    yield from {b"{": _json_lines, b"[": _json_list}.get(begun, _csv)(stream)
+    yield from {b"{": _json_lines, b"[": _json_list}.get(begun, read_csv)(stream)
 
 
 def read_whole_rows(path: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -149,20 +123,16 @@ def _kind_of(file: Path) -> tuple[str, bool]:
 
 def _of_no_kind(file: Path, kind: str) -> str:
     if kind in _SPREADSHEETS:
-        return f"a spreadsheet is not read; {_AS_CSV}"
+        return f"a spreadsheet is not read; {AS_CSV}"
     if not file.exists():
         return no_such_file(file).removeprefix(f"{file}: ")
     return f"expected .jsonl, .json, .csv or .tsv (or one of these with .gz), not {file.name!r}"
 
 
-def _too_long(place: str) -> InputError:
-    return InputError(f"{place}: the row is longer than {LONGEST_ROW >> 20} MiB, the most that one row may have")
-
-
 def _lines(raw: BinaryIO) -> Iterator[bytes]:
     for line, content in enumerate(iter(partial(raw.readline, LONGEST_ROW + 1), b""), start=1):
         if len(content) > LONGEST_ROW:
-            raise _too_long(f"line {line}")
+            raise too_long(f"line {line}")
         yield content
 
 
@@ -174,8 +144,8 @@ def _json_lines(raw: BinaryIO) -> Iterator[Row]:
     empty = 0
     for line, content in enumerate(_lines(raw), start=1):
         empty = 0 if content.strip() else empty + 1
-        if empty > _MOST_EMPTY:
-            raise InputError(f"line {line}: {_TOO_MANY_EMPTY}")
+        if empty > MOST_EMPTY:
+            raise InputError(f"line {line}: {TOO_MANY_EMPTY}")
         if not empty:
             yield _parsed(line, content)
 
@@ -255,7 +225,7 @@ def _item(text: str, at: int, position: int) -> tuple[Row, int]:
     except DuplicateKey as error:
         end, problem = _LENIENT.raw_decode(text, at)[1], str(error)
     if end - at > LONGEST_ROW:
-        raise _too_long(f"item {position}")
+        raise too_long(f"item {position}")
     return Row(position, None if problem else values, problem, unit="item"), end
 
 
@@ -291,143 +261,16 @@ def _unwrapped(content: dict[str, Any]) -> list[Any]:
     return [content] if len(lists) != 1 else lists[0]
 
 
-def _csv(raw: BinaryIO) -> Iterator[Row]:
-    return _table(raw, "")
-
-
-def _tsv(raw: BinaryIO) -> Iterator[Row]:
-    return _table(raw, "\t")
-
-
-def _table(raw: BinaryIO, delimiter: str) -> Iterator[Row]:
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))  # global; the default of 128 KiB is too small
-    with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
-        lines = _Lines(text)
-        header = next((line for line in lines if line.strip()), "")
-        said = _SAYS_DELIMITER.fullmatch(header.strip("\r\n"))  # the "sep=;" line of Excel
-        if said is not None:
-            delimiter, header = said[1], next((line for line in lines if line.strip()), "")
-        first = lines.number
-        delimiter = delimiter or _delimiter(header, lines.peek())
-        reader = csv.reader(itertools.chain([header], lines), delimiter=delimiter, strict=True)
-        names = _names(reader, first, lines)
-        empty: list[int] = []  # empty rows are reported only if other rows follow
-        while True:
-            lines.begin_row()
-            line = lines.number + 1
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                yield Row(line, None, _broken_quotes(error, line, lines.number))
-                continue
-            if not any(cells) and (len(names) > 1 or not cells):  # one column: ""
-                empty += [line] if cells else []
-                if len(empty) > _MOST_EMPTY:
-                    raise InputError(f"line {line}: {_TOO_MANY_EMPTY}")
-                continue
-            yield from (Row(gap, None, "an empty row") for gap in empty)
-            empty.clear()
-            yield _of_cells(line, names, cells)
-
-
-class _Lines(Iterator[str]):
-    """Lines of a table, with a limit on the characters of a row, which may span several lines.
-
-    Attributes:
-        number: number of lines read so far.
-    """
-
-    def __init__(self, text: io.TextIOWrapper) -> None:
-        self._text = text
-        self._next: str | None = None
-        self.number = 0
-        self.begin_row()
-
-    def peek(self) -> str:
-        """Return the next line without reading it; empty at the end."""
-        if self._next is None:
-            self._next = self._text.readline(LONGEST_ROW + 1)
-        return self._next
-
-    def begin_row(self) -> None:
-        """Start counting the characters of a new row."""
-        self._first = self.number + 1
-        self._taken = 0
-
-    def __next__(self) -> str:
-        line, self._next = self.peek(), None
-        if not line:
-            raise StopIteration
-        self.number += 1
-        self._taken += len(line)
-        if self._taken > LONGEST_ROW:
-            raise _too_long(f"line {self._first}")
-        return line
-
-
-def _names(reader: Iterator[list[str]], first: int, lines: _Lines) -> list[str]:
-    """Return the names of the columns. Several may be empty, because spreadsheets write unnamed columns at the right.
-
-    Raises:
-        InputError: the quotes are invalid, or a name occurs twice.
-    """
-    try:
-        names = [legible(name) for name in next(reader, [])]
-    except csv.Error as error:
-        raise InputError(_broken_quotes(error, first, lines.number)) from error
-    twice = next((name for name, times in Counter(names).items() if name and times > 1), None)
-    if twice is not None:
-        raise InputError(f"line {first}: the column {plain_repr(twice)} occurs twice; give each column its own name")
-    return names
-
-
-def _delimiter(header: str, second: str) -> str:
-    """Return the delimiter of a table: comma, semicolon or tab.
-
-    Spreadsheets write semicolons in locales with a decimal comma, and tabs to the clipboard. The best delimiter splits
-    the second line into as many cells as the header; next, it leaves no quote in a name; last, it gives the most
-    columns.
-    """
-
-    def fit(sign: str) -> tuple[bool, bool, int]:
-        names, cells = (next(csv.reader([line], delimiter=sign), []) for line in (header, second))
-        return len(names) > 1 and len(names) == len(cells), '"' not in "".join(names), len(names)
-
-    return max((",", ";", "\t"), key=fit)
-
-
-def _of_cells(line: int, names: list[str], cells: list[str]) -> Row:
-    if len(cells) > len(names):
-        return Row(line, None, f"{len(cells) - len(names)} more values than columns")
-    garbled = next((cell for cell in cells if legible(cell) != cell), None)
-    if garbled is not None:  # the judge would see another text than the one that was written
-        return Row(line, None, f"{NOT_UTF_8}: {legible(garbled)[:40]!r}; if a spreadsheet wrote it, {_AS_CSV}")
-    values = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
-    return Row(line, values, empty=tuple(name for name in names if name and name not in values))
-
-
-def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
-    """Return a message about the invalid quotes of a row, with the lines that are lost."""
-    lost = f", so lines {first} to {last} are lost" if last > first else ""
-    if "end of data" in str(error):
-        return f'not CSV: a quote is opened on line {first} and never closed{lost}; write "" for a quote inside a cell'
-    at = f" of line {last}" if last > first else ""
-    return f'not CSV: a quote is in the middle of a quoted cell{at}{lost}; write "" for a quote inside a cell'
-
-
 _WRAPPERS = ("results", "testCases")
 _TRACE_LINE = re.compile(rb'\s*\{\s*"' + TRACES.encode() + rb'"')
 _BOM = codecs.BOM_UTF8.decode()
 _STRICT = json.JSONDecoder(object_pairs_hook=unique_keys)
 _LENIENT = json.JSONDecoder()
-_SAYS_DELIMITER = re.compile(r'"?sep=([,;\t|])"?', re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _READERS: dict[str, Callable[[BinaryIO], Iterator[Row]]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
     ".json": _json_list,
-    ".csv": _csv,
-    ".tsv": _tsv,
+    ".csv": read_csv,
+    ".tsv": read_tsv,
 }

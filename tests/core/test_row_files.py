@@ -9,7 +9,8 @@ import json
 import pytest
 
 from jury_adapters import InputError
-from jury_adapters.core.row_files import Row, read_rows, read_stream
+from jury_adapters.core.row_files import read_rows, read_stream
+from jury_adapters.core.rows import Row
 
 ROWS = [{"a": "1", "b": 'x, "y"\nz'}, {"a": "ü 判断 \U0001f600", "b": "2"}]
 

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 from jury_adapters import InputError
 from jury_adapters.cli.app import app
-from jury_adapters.core.row_files import LONGEST_JSON, LONGEST_ROW, read_rows, read_stream
+from jury_adapters.core.row_files import LONGEST_JSON, read_rows, read_stream
+from jury_adapters.core.rows import LONGEST_ROW
 
 MEMBER = gzip.compress(b"x" * (1 << 24), 1)
 UTF_16 = gzip.compress("x".encode("utf-16-le") * (1 << 23), 1)
