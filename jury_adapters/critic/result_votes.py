@@ -27,13 +27,17 @@ class ResultVotes:
 
     def of(self, judgment: Judgment) -> dict[str, Judgment]:
         """Return the votes in one of the judgments, by juror name."""
-        votes = {self._names.get(path) or " / ".join(path): vote for path, vote in opinions_of(judgment)}
+        votes = {self._names.get(path) or self._name(path): vote for path, vote in opinions_of(judgment)}
         for around, inside, part in _juries_in(judgment, ()):
             owner = self._owners.get(part.critic)
             votes[" / ".join((*around, part.critic))] = part
             if owner is None or owner[: len(inside)] == inside:  # no juror elsewhere has the name
                 votes[part.critic] = part
         return votes
+
+    def _name(self, path: Path) -> str:
+        """Return the name of a juror that the given judgments do not have."""
+        return self._names.setdefault(path, juror_names([path])[path])
 
 
 def _juries_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, Path, Verdict]]:

@@ -235,7 +235,7 @@ class TierCount:
     """Outcomes at one tier of a cascade.
 
     Attributes:
-        policy: the tier's policy, by name; empty while no case has reached it.
+        policy: the policy of the tier in the first case that reached it, by name; empty while there is none.
         reached: the number of cases judged at this tier.
         stopped: the number of cases of which this tier is the last, by outcome.
         decided: the number of these that are PASS, FAIL or have a label; not those that are FAIL by errors alone.
@@ -254,7 +254,7 @@ class TierCount:
         return self.stopped.total() - self.decided
 
     def add(self, tier: TierResult, verdict: Verdict, times: int = 1) -> None:
-        self.policy = tier.policy
+        self.policy = self.policy or tier.policy
         self.reached += times
         self.broken += times * tier.broken
         if tier.stopped:

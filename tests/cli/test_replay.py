@@ -443,3 +443,32 @@ def test_votes_of_unknown_cost_are_calls_as_priced_ones_are(juries):
     shown = replay(juries / "votes.jsonl", *options).stdout
     assert "unknown cost" in shown
     assert "or more" in shown
+
+
+def test_the_votes_of_a_panel_without_names_are_replayed(tmp_path):
+    verdict = {
+        "kind": "verdict",
+        "status": "PASS",
+        "judgments": [{"status": "PASS"}],
+        "case_metadata": {"gold": "PASS"},
+    }
+    (tmp_path / "r.jsonl").write_text(json.dumps({"verdict": verdict}) + "\n")
+    (tmp_path / "j.yaml").write_text("jurors: [{recorded: (the jury itself)}]\n")
+    result = CliRunner().invoke(
+        app, ["replay", str(tmp_path / "r.jsonl"), "--jury", str(tmp_path / "j.yaml"), "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)[0]["passed"] == 1
+
+
+def test_a_failed_vote_in_the_first_verdict_does_not_hide_the_juror(tmp_path):
+    votes = [{"status": "FAIL", "critic": "a", "metadata": {"run_error": "down"}}, {"status": "PASS", "critic": "a"}]
+    inner = [{"kind": "verdict", "status": "PASS", "critic": "inner", "judgments": [vote]} for vote in votes]
+    rows = [{"verdict": {"kind": "verdict", "status": "PASS", "judgments": [one]}} for one in inner]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "j.yaml").write_text("jurors: [{recorded: a}]\n")
+    result = CliRunner().invoke(
+        app, ["replay", str(tmp_path / "r.jsonl"), "--jury", str(tmp_path / "j.yaml"), "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)[0]["decided"] == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,14 @@ from jury_adapters import (
 from jury_adapters.calibration import Votes
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import opinions_of
-from jury_adapters.core.results_file import Result, cases_named_in, is_result, judgments_of_each_kind, read_results
+from jury_adapters.core.results_file import (
+    Result,
+    cases_named_in,
+    is_result,
+    judgments_of_each_kind,
+    may_have_juries_inside,
+    read_results,
+)
 from jury_adapters.core.row_files import read_rows
 
 VERDICT = Ensemble([lambda case: True, lambda case: False], name="two").judge("?")
@@ -106,3 +114,29 @@ def every_kind_of_jury() -> Iterator[Jury]:
     yield Ensemble([Ensemble([strict, mild], name="inner"), mild])
     yield Scorecard({"strict": strict, "mild": mild})
     yield CascadedJury([Tier("first", Ensemble([strict, mild]), "escalate_on_split"), Tier("last", mild)])
+
+
+def test_a_failed_vote_is_a_kind_of_its_own_because_it_is_no_opinion(tmp_path: Path) -> None:
+    votes = [Judgment("FAIL", critic="a", metadata={"run_error": "down"}), Judgment("PASS", critic="a")]
+    verdicts = [Verdict("PASS", judgments=[Verdict("PASS", critic="inner", judgments=[vote])]) for vote in votes]
+    kinds = list(judgments_of_each_kind(written(tmp_path / "r.jsonl", *(Result(one).to_row() for one in verdicts))))
+    assert {path for one in kinds for path, _ in opinions_of(one)} == {("inner", "a")}
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
+def test_juries_inside_are_found_without_parsing(tmp_path: Path, ending: str) -> None:
+    panel, *others = [jury.judge(answer="yes") for jury in every_kind_of_jury()]
+    flat = [Result(panel).to_row(), Result(Judgment("PASS", reasoning='"tiers" and "judgments"')).to_row()]
+    assert not may_have_juries_inside(stored(tmp_path / f"flat{ending}", *flat))
+    for place, one in enumerate(others):
+        rows = [*flat, Result(one).to_row()]
+        found = may_have_juries_inside(stored(tmp_path / f"{place}{ending}", *rows))
+        assert found == (place != 1)  # the criteria of a scorecard are single judges
+    assert may_have_juries_inside(tmp_path / "r.json")
+
+
+def stored(path: Path, *rows: object) -> Path:
+    text = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    path.with_name("r.json").write_text(json.dumps(list(rows)))
+    return path

@@ -9,8 +9,8 @@ import json
 import pytest
 
 from jury_adapters import InputError
-from jury_adapters.core.row_files import read_rows, read_stream
-from jury_adapters.core.rows import Row
+from jury_adapters.core.row_files import read_lines, read_rows, read_stream
+from jury_adapters.core.rows import LONGEST_ROW, Row
 
 ROWS = [{"a": "1", "b": 'x, "y"\nz'}, {"a": "ü 判断 \U0001f600", "b": "2"}]
 
@@ -327,3 +327,17 @@ def test_a_missing_file_is_told_with_the_one_that_was_meant(tmp_path):
 )
 def test_a_stream_is_read_as_it_begins(content, found):
     assert [row.values for row in read_stream(io.BufferedReader(io.BytesIO(content)))] == found
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.ndjson", "r.jsonl.gz"])
+def test_lines_are_yielded_as_they_are_also_broken_ones(tmp_path, name):
+    assert list(read_lines(written(tmp_path, name, '{"a": 1}\n\n{"a": \n'))) == [b'{"a": 1}\n', b"\n", b'{"a": \n']
+
+
+def test_other_kinds_of_files_have_no_lines_and_too_long_ones_are_refused(tmp_path):
+    assert list(read_lines(written(tmp_path, "r.json", as_json(ROWS)))) == []
+    assert list(read_lines(written(tmp_path, "r.csv", as_csv(ROWS)))) == []
+    with pytest.raises(InputError, match="longer than 32 MiB"):
+        list(read_lines(written(tmp_path, "r.jsonl", b" " * (LONGEST_ROW + 2))))
+    with pytest.raises(InputError, match="No such file"):
+        list(read_lines(tmp_path / "missing.jsonl"))
