@@ -111,14 +111,15 @@ def one_per_item(items: Sequence[ItemVotes]) -> list[ItemVotes]:
         InputError: copies of an item have different labels, or copies of an item with an id have different votes. A
             jury that judged the same content twice, without an id, may vote differently; the first row counts then.
     """
+    known = [item.identity for item in items if item.identity is not None]
+    if len(set(known)) == len(known):
+        return list(items)
     first_of: dict[Hashable, int] = {}
     copies_of: dict[int, list[int]] = {}
     for position, item in enumerate(items):
         first = position if item.identity is None else first_of.setdefault(item.identity, position)
         if first != position:
             copies_of.setdefault(first, [first]).append(position)
-    if not copies_of:
-        return list(items)
     copies = {position for positions in copies_of.values() for position in positions[1:]}
     return [
         _merged(items, copies_of[position]) if position in copies_of else item

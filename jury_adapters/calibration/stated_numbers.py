@@ -65,21 +65,25 @@ def stated_by(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -
     with_jury = any(item.jury is not None for item in items)
     shape = (len(items), len(jurors) + with_jury)
     codes = vote_codes(items, jurors, scale)
-    both = np.empty((*shape, 2))
+    confidences = np.empty(shape)
+    scores = np.broadcast_to(nan, shape)  # takes no memory, as long as there are none
     for position, item in enumerate(items):
-        for column, name in enumerate(jurors):
-            both[position, column] = _numbers_in(item, name)
-        if with_jury:
-            both[position, -1] = _of_jury(item)
+        stated = [_numbers_in(item, name) for name in jurors] + ([_of_jury(item)] if with_jury else [])
+        for column, (confidence, score) in enumerate(stated):
+            confidences[position, column] = confidence
+            if score == score:  # noqa: PLR0124  only NaN differs from itself
+                if not scores.flags.writeable:
+                    scores = np.full(shape, nan)
+                scores[position, column] = score
     if with_jury:
         of_jury = np.fromiter((_jury_code(item, scale) for item in items), np.int64, len(items))
         codes = np.column_stack([codes, of_jury])
-    both[codes == MISSING, 0] = nan  # the confidence of an abstention is not a confidence in an answer
+    confidences[codes == MISSING] = nan  # the confidence of an abstention is not a confidence in an answer
     return Stated(
         voters=(*jurors, THE_JURY) if with_jury else tuple(jurors),
         codes=codes,
-        confidences=both[..., 0],
-        scores=both[..., 1],
+        confidences=confidences,
+        scores=scores,
         ratings=np.fromiter((_number(plain(item.gold)) for item in items), np.float64, len(items)),
     )
 
