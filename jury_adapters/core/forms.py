@@ -26,7 +26,7 @@ class Form:
     """Everything that judgments of one form have in common.
 
     These are the statuses, labels, names, models and errors of a judgment and of those inside it, the reasons of those
-    without an opinion, the ballots, the tiers, and the entries of the metadata that say who judged.
+    without an opinion, the ballots, the weights, the tiers, and the entries of the metadata that say who judged.
 
     Attributes:
         judgment: the first judgment of this form.
@@ -119,7 +119,7 @@ _FORMS: dict[object, Form] = {}
 _own_of = attrgetter("status", "label", "critic", "model", "family", "error", "score", "usage", "metadata")
 _vote_of = attrgetter(
     "voting", "tally.on", "tally.eligible", "tally.ballots", "tally.tied", "tally.errors_decided", "band_on", "partial",
-    "calls_saved", "same_family", "skipped", "stopped_at", "decision", "judgments", "tiers",
+    "calls_saved", "weights", "same_family", "skipped", "stopped_at", "decision", "judgments", "tiers",
 )  # fmt: skip
 _NOTED: tuple[str, ...] = ("position_consistent", "rubric_fingerprint", EMPTY_ANSWER)
 

@@ -116,7 +116,7 @@ def read_results(path: str | Path, positions: Container[int] | None = None) -> I
     Raises:
         InputError: a line is not a result; the message names the line.
     """
-    for position, (at, values) in enumerate(read_whole_rows(path)):
+    for position, (at, values) in enumerate(read_whole_rows(path, positions)):
         if positions is not None and position not in positions:
             continue
         line, item, key, cases, unmet = (values.get(name) for name in ("line", "item_id", "key", "cases", "unmet"))

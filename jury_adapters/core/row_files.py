@@ -12,10 +12,11 @@ import io
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from types import MappingProxyType
+from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
 from jury_adapters.core.encodings import as_utf_8, buffered, decode
 from jury_adapters.core.errors import InputError
@@ -26,6 +27,7 @@ from jury_adapters.core.rows import AS_CSV, LONGEST_ROW, MOST_EMPTY, TOO_MANY_EM
 from jury_adapters.core.strict_json import DuplicateKey, unique_keys
 
 T = TypeVar("T")
+_Reader: TypeAlias = Callable[[BinaryIO], Iterator[T]]
 
 LONGEST_JSON = 1 << 27
 """Maximum number of bytes of a ``.json`` file, which is parsed as a whole."""
@@ -33,7 +35,7 @@ LONGEST_JSON = 1 << 27
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 
-def read_rows(path: str | Path) -> Iterator[Row]:
+def read_rows(path: str | Path, positions: Container[int] | None = None) -> Iterator[Row]:
     """Read a ``.jsonl``, ``.json``, ``.csv`` or ``.tsv`` file, gzipped or not, row by row.
 
     The columns of a ``.csv`` file are separated by commas, semicolons or tabs. Text is UTF-8, or UTF-16 with a byte
@@ -41,11 +43,17 @@ def read_rows(path: str | Path) -> Iterator[Row]:
     and reading continues. Empty rows at the end of a table are ignored. In a table of one column, a row ``""`` is not
     empty: its cell is.
 
+    Args:
+        path: the file.
+        positions: the rows to read, by their positions from 0; by default all. Other JSON lines are not parsed, and
+            their rows have no columns.
+
     Raises:
         InputError: the file is missing, unreadable, of an unknown type, or a pipe or device; a row is longer than
             :data:`LONGEST_ROW`, or a JSON file longer than :data:`LONGEST_JSON`; a table has a duplicate column.
     """
-    yield from _read(Path(path), _READERS)
+    chosen: _Reader[Row] = partial(_json_lines, positions=positions)
+    yield from _read(Path(path), {**_READERS, ".jsonl": chosen, ".ndjson": chosen})
 
 
 def read_lines(path: str | Path) -> Iterator[bytes]:
@@ -57,7 +65,7 @@ def read_lines(path: str | Path) -> Iterator[bytes]:
     yield from _read(Path(path), {**dict.fromkeys(_READERS, _no_lines), ".jsonl": _lines, ".ndjson": _lines})
 
 
-def _read(file: Path, readers: Mapping[str, Callable[[BinaryIO], Iterator[T]]]) -> Iterator[T]:
+def _read(file: Path, readers: Mapping[str, _Reader[T]]) -> Iterator[T]:
     """Read a file with the reader for its kind."""
     kind, packed = _kind_of(file)
     reader = readers.get(kind)
@@ -93,13 +101,17 @@ def read_stream(raw: BinaryIO) -> Iterator[Row]:
     yield from {b"{": _json_lines, b"[": _json_list}.get(begun, read_csv)(stream)
 
 
-def read_whole_rows(path: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def read_whole_rows(
+    path: str | Path, positions: Container[int] | None = None
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the line and the columns of each row of a file in which every row must be readable.
+
+    The arguments are those of :func:`read_rows`.
 
     Raises:
         InputError: a row cannot be read (the message has its line), or as in :func:`read_rows`.
     """
-    for row in read_rows(path):
+    for row in read_rows(path, positions):
         if row.values is None:
             raise InputError(f"{path}, {row.unit} {row.line}: {row.error}")
         yield row.line, row.values
@@ -140,14 +152,16 @@ def _no_lines(raw: BinaryIO) -> Iterator[bytes]:
     return iter(())
 
 
-def _json_lines(raw: BinaryIO) -> Iterator[Row]:
-    empty = 0
+def _json_lines(raw: BinaryIO, positions: Container[int] | None = None) -> Iterator[Row]:
+    empty, position = 0, -1
     for line, content in enumerate(_lines(raw), start=1):
         empty = 0 if content.strip() else empty + 1
         if empty > MOST_EMPTY:
             raise InputError(f"line {line}: {TOO_MANY_EMPTY}")
         if not empty:
-            yield _parsed(line, content)
+            position += 1
+            wanted = positions is None or position in positions
+            yield _parsed(line, content) if wanted else Row(line, _NOT_READ)
 
 
 def _parsed(line: int, content: bytes) -> Row:
@@ -261,13 +275,14 @@ def _unwrapped(content: dict[str, Any]) -> list[Any]:
     return [content] if len(lists) != 1 else lists[0]
 
 
+_NOT_READ: Mapping[str, Any] = MappingProxyType({})
 _WRAPPERS = ("results", "testCases")
 _TRACE_LINE = re.compile(rb'\s*\{\s*"' + TRACES.encode() + rb'"')
 _BOM = codecs.BOM_UTF8.decode()
 _STRICT = json.JSONDecoder(object_pairs_hook=unique_keys)
 _LENIENT = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
-_READERS: dict[str, Callable[[BinaryIO], Iterator[Row]]] = {
+_READERS: dict[str, _Reader[Row]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
     ".json": _json_list,

@@ -15,9 +15,8 @@ from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.corrected_difference import corrected_difference
-from jury_adapters.report.entries import Entries, entries_at
-from jury_adapters.report.figures import contest
-from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of, said_in
+from jury_adapters.report.entries import Entries
+from jury_adapters.report.flips import FLIPS_SHOWN, Flip, changed_cases
 from jury_adapters.report.matching import Matching, match
 from jury_adapters.report.run_facts import RunFacts
 from jury_adapters.report.selected_labels import Opinions
@@ -271,7 +270,7 @@ def compare(
         corrected=corrected,
         unmatched_labels=0 if known is None else known.unmatched,
         same_answers=same,
-        flips=_flips(before, after, changed),
+        flips=changed_cases(before, after, changed),
         outages=(first.outage_bias.warning, second.outage_bias.warning),
         other_questions=matching.other_questions,
         other_contexts=matching.other_contexts,
@@ -362,18 +361,6 @@ def _difference(
     count = PairedCounts.of(judged)
     found = paired_difference(count, by_group=counts_by_group(judged, groups), same_answers=same_answers)
     return found, (_share(count.both + count.a_only, count.decided), _share(count.both + count.b_only, count.decided))
-
-
-def _flips(before: Entries, after: Entries, changed: Sequence[tuple[int, int]]) -> tuple[Flip, ...]:
-    """Return the changed cases, from their positions in both runs; first those between PASS and FAIL."""
-    places = sorted({a for a, _ in changed})
-    said = dict(zip(places, map(said_in, entries_at(before, places)), strict=True))
-    flips = [
-        (flip_of(said.pop(a), entry), contest(entry.judgment)[0])
-        for (a, _), entry in zip(changed, entries_at(after, [b for _, b in changed]), strict=True)
-    ]
-    flips.sort(key=lambda flip: ({flip[0].before, flip[0].after} != {"PASS", "FAIL"}, -flip[1]))
-    return tuple(flip for flip, _ in flips)
 
 
 def _without_group(*runs: RunFacts) -> list[InputError]:

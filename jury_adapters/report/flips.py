@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import NamedTuple
 
 from jury_adapters.core.case import Case
@@ -13,7 +15,8 @@ from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import outage_as_error
-from jury_adapters.report.entries import Entry
+from jury_adapters.report.entries import Entries, Entry, entries_at
+from jury_adapters.report.figures import contest
 from jury_adapters.report.run_facts import has_content, judged_metadata
 
 FLIPS_SHOWN = 15
@@ -75,6 +78,24 @@ class Flip:
         if not causes and "ERROR" in (self.before, self.after):
             return "the judge broke in one of the runs"
         return "; ".join(causes) or "every juror said what it said before; the rule that counts the votes differs"
+
+
+def changed_cases(before: Entries, after: Entries, changed: Sequence[tuple[int, int]]) -> tuple[Flip, ...]:
+    """Return the changed cases, from their positions in both runs; first those between PASS and FAIL.
+
+    Of these, the most contested come first.
+    """
+    entries = entries_at(after, [b for _, b in changed])
+    flips: list[Flip] = []
+    contested = array("d")
+    for said, entry in zip(_said_at(before, [a for a, _ in changed]), entries, strict=True):
+        flips.append(flip_of(said, entry))
+        contested.append(contest(entry.judgment)[0])
+
+    def urgency(place: int) -> tuple[bool, float]:
+        return {flips[place].before, flips[place].after} != {"PASS", "FAIL"}, -contested[place]
+
+    return tuple(flips[place] for place in sorted(range(len(flips)), key=urgency))
 
 
 class Opinion(NamedTuple):
@@ -139,10 +160,21 @@ def flip_of(before: Said, entry: Entry) -> Flip:
     other = None if before.key is None or after.key is None else before.key != after.key
     entries = () if other else tuple(_changed_entries(before, after))
     return Flip(
-        entry.where, entry.index, before.verdict, after.verdict, tuple(changes), True if entries else other,
+        intern(entry.where), entry.index, before.verdict, after.verdict, tuple(changes), True if entries else other,
         entries or _changed(before.case, after.case), tuple(_texts(before.case, after.case)),
         tuple(f"{run}: {one.run_failed}" for run, one in zip("ab", (before, after), strict=True) if one.run_failed),
     )  # fmt: skip
+
+
+def _said_at(run: Entries, places: Sequence[int]) -> Iterator[Said]:
+    """Yield the opinions on the cases at these places, in their order; those read too early are kept in memory."""
+    read = zip(sorted(places), entries_at(run, places), strict=True)
+    early: dict[int, Said] = {}
+    for place in places:
+        while place not in early:
+            at, entry = next(read)
+            early[at] = said_in(entry)
+        yield early.pop(place)
 
 
 def _texts(before: Case | None, after: Case | None) -> Iterator[str]:

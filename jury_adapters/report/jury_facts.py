@@ -35,8 +35,11 @@ class JuryFacts:
     _weights: dict[Path, set[float]] = field(default_factory=dict)
     _unknown: bool = False
 
-    def add(self, judgment: Judgment) -> None:
-        """Note the jurors of one judgment. Beyond the first hundreds, other jurors are not noted."""
+    def add(self, judgment: Judgment, times: int = 1) -> None:
+        """Note the jurors of one judgment, or of several of its form.
+
+        Beyond the first hundreds, other jurors are not noted.
+        """
         if len(self._jurors) + len(self._judges) >= _MOST_JURORS:
             self._unknown = True
             return
@@ -56,9 +59,9 @@ class JuryFacts:
         for path, vote in opinions:
             if not vote.valid:
                 continue
-            self._votes[path] += 1
+            self._votes[path] += times
             if vote.fallback_used is not None:
-                self._by_fallback.setdefault(path, Counter())[vote.fallback_used] += 1
+                self._by_fallback.setdefault(path, Counter())[vote.fallback_used] += times
                 continue
             if vote.model is not None:
                 self._models.setdefault(path, set()).add(vote.model)

@@ -123,6 +123,10 @@ def _pairs(
     before: RunFacts, after: RunFacts, old: Sequence[Hashable], new: Sequence[Hashable]
 ) -> Iterator[tuple[int, int]]:
     """Yield the pairs of cases with the same name; where several have it, those with most in common first."""
+    if len(set(old)) == len(old) and len(set(new)) == len(new):  # the most frequent case
+        places = {name: a for a, name in enumerate(old)}
+        yield from ((places[name], b) for b, name in enumerate(new) if name in places)
+        return
     waiting: dict[Hashable, list[int]] = {}
     for a, name in enumerate(old):
         waiting.setdefault(name, []).append(a)
@@ -180,7 +184,7 @@ def _same_content(before: RunFacts, a: int, after: RunFacts, b: int) -> bool:
         return False
     if before.retrieved[a] != after.retrieved[b]:
         return False
-    return before.has_content[a] or after.has_content[b] or before.metadata[a] == after.metadata[b]
+    return bool(before.has_content[a] or after.has_content[b]) or before.metadata[a] == after.metadata[b]
 
 
 def _same_answer(before: RunFacts, a: int, after: RunFacts, b: int) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
+from array import array
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from sys import intern
 
-from jury_adapters.core.case import Case
+from jury_adapters.core.case import EMPTY_KEY, Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import to_word
+from jury_adapters.core.forms import FormCounts
 from jury_adapters.core.human_labels import human_label_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import votes_in
@@ -31,12 +33,12 @@ class RunFacts:
         item_id: the ids.
         question: the hashes of the questions.
         source: the hashes of the contexts of cases without a question, such as summaries; None without any.
-        key: the hashes of the content.
+        key: the hashes of the contents, as numbers; EMPTY_KEY for an empty case, None for unknown content.
         answer: the hashes of the answers' texts; None without a known answer.
         has_content: whether the case is known to have anything to judge outside its metadata; see :func:`has_content`.
         metadata: the hashes of the metadata of cases without such content; 0 for the others.
         retrieved: the hashes of the ids of the retrieved documents; 0 without any.
-        line: the lines.
+        lines: the lines; -1 for unknown ones.
         index: the positions in the run.
         passed: True for PASS, False for FAIL, None for anything else, also for a FAIL that only jurors that broke
             caused.
@@ -52,19 +54,19 @@ class RunFacts:
     item_id: list[str | None] = field(default_factory=list)
     question: list[int | None] = field(default_factory=list)
     source: list[int | None] = field(default_factory=list)
-    key: list[str | None] = field(default_factory=list)
+    key: list[int | str | None] = field(default_factory=list)
     answer: list[int | None] = field(default_factory=list)
-    has_content: list[bool] = field(default_factory=list)
-    metadata: list[int] = field(default_factory=list)
-    retrieved: list[int] = field(default_factory=list)
-    line: list[int | None] = field(default_factory=list)
-    index: list[int] = field(default_factory=list)
+    has_content: bytearray = field(default_factory=bytearray)
+    metadata: array[int] = field(default_factory=lambda: array("q"))
+    retrieved: array[int] = field(default_factory=lambda: array("q"))
+    lines: array[int] = field(default_factory=lambda: array("q"))
+    index: array[int] = field(default_factory=lambda: array("q"))
     passed: list[bool | None] = field(default_factory=list)
-    run_failed: list[bool] = field(default_factory=list)
+    run_failed: bytearray = field(default_factory=bytearray)
     verdict: list[str] = field(default_factory=list)
     groups: list[Hashable | InputError] = field(default_factory=list)
     labels: list[Set[int]] = field(default_factory=list)
-    labelled: list[bool] = field(default_factory=list)
+    labelled: bytearray = field(default_factory=bytearray)
     outage_bias: OutageBias = field(default_factory=OutageBias)
     jury: JuryFacts = field(default_factory=JuryFacts)
 
@@ -78,18 +80,19 @@ class RunFacts:
             labels: the human labels of the answers, if there are any.
         """
         facts = cls()
+        waiting = FormCounts(facts._add_form)
         for entry in entries:
-            facts.item_id.append(entry.item_id)
+            own_id = entry.item_id
+            facts.item_id.append(None if own_id is None else intern(str(own_id)))  # often an id of the other run, too
             question = None if entry.case is None else entry.case.question
             facts.question.append(hash(question) if question else None)
             contexts = () if entry.case is None or question else entry.case.contexts
             facts.source.append(_hash_of(tuple(contexts)) if contexts else None)
-            facts.key.append(entry.key)
+            facts.key.append(entry.key if entry.key in (None, EMPTY_KEY) else hash(entry.key))
             facts._add_judged(entry)
-            facts.line.append(entry.line)
+            facts.lines.append(-1 if entry.line is None or abs(entry.line) >= _MOST_LINES else entry.line)
             facts.index.append(entry.index)
-            facts.outage_bias.add(entry.judgment)
-            facts.jury.add(entry.judgment)
+            waiting.add(entry.judgment, None)
             facts.labelled.append(human_label_of(entry.case, entry.judgment) is not None)
             facts.run_failed.append(is_failed_run(entry.judgment))
             judgment = outage_as_error(entry.judgment)
@@ -99,7 +102,12 @@ class RunFacts:
                 facts.groups.append(_group(entry, group))
             if labels is not None:
                 facts.labels.append(labels.positions(entry))
+        waiting.hand_on()
         return facts
+
+    def _add_form(self, judgment: Judgment, _: None, times: int) -> None:
+        self.outage_bias.add(judgment, times)
+        self.jury.add(judgment, times)
 
     def _add_judged(self, entry: Entry) -> None:
         metadata = judged_metadata(entry)
@@ -110,6 +118,11 @@ class RunFacts:
         self.metadata.append(0 if known or not metadata else _hash_of(metadata))
         retrieved = metadata.get("retrieved_ids")
         self.retrieved.append(0 if retrieved is None else _hash_of(retrieved))
+
+    @property
+    def line(self) -> Sequence[int | None]:
+        """The lines; None for unknown ones."""
+        return [None if line < 0 else line for line in self.lines] if -1 in self.lines else self.lines
 
     def __len__(self) -> int:
         return len(self.index)
@@ -127,6 +140,7 @@ def has_content(case: Case) -> bool:
     return any(getattr(case, name) for name in _CONTENT)
 
 
+_MOST_LINES = 1 << 62  # a file may claim any line
 _CONTENT = ("answer", "contexts", "candidates", "messages", "trajectory", "attachments", "workspace")
 
 

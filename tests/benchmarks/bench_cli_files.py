@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,7 +71,7 @@ def cells(runs: Sequence[Run]) -> str:
     """Return the cells of several runs of one command: seconds and MB."""
     if len(runs) == 1:
         return f"{runs[0].seconds:.1f} | {runs[0].megabytes:.0f}"
-    return f"{spread([one.seconds for one in runs], '.0f')} | {max(one.megabytes for one in runs):.0f}"
+    return f"{spread([one.seconds for one in runs], '.1f')} | {max(one.megabytes for one in runs):.0f}"
 
 
 def run(command: str, folder: Path, package: Path) -> Run:
@@ -87,7 +87,12 @@ def run(command: str, folder: Path, package: Path) -> Run:
         process.returncode = os.waitstatus_to_exitcode(status)
         assert process.returncode == 0, f"{command}: exit code {process.returncode}"
         output.seek(0)
-        printed = sha256(output.read() + (page.read_bytes() if page.exists() else b"")).hexdigest()
+        printed = file_digest(
+            output, "sha256"
+        ).hexdigest()  # in pieces: a new process has the memory of this one at first
+        if page.exists():
+            with page.open("rb") as written:
+                printed += file_digest(written, "sha256").hexdigest()
     return Run(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, printed)
 
 

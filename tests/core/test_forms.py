@@ -11,6 +11,7 @@ from jury_adapters.core.forms import FormCounts, by_form, form_of
 from jury_adapters.core.label_opinions import LabelOpinions
 from jury_adapters.core.tally import Tally
 from jury_adapters.report import embedded, figures, review_order
+from jury_adapters.report.jury_facts import JuryFacts
 from jury_adapters.report.late_texts import LateTexts
 from jury_adapters.report.verdict_counts import VerdictCounts
 
@@ -19,14 +20,16 @@ BY_FORM = [opinions._comparable_places, review_order._urgency, figures._asked_in
 
 def told_by(judgment):
     """Return everything that counts on a judgment alone, as plain values without the names of marks."""
-    counts, beside, late = VerdictCounts(), LabelOpinions(), LateTexts()
+    counts, beside, jury, late = VerdictCounts(), LabelOpinions(), JuryFacts(), LateTexts()
     late._mark = "mark"
     counts.add(judgment, "group", 1)
     beside.add(judgment, ("valid", "group"), 1)
+    jury.add(judgment)
     return [
         *(function.__wrapped__(judgment) for function in BY_FORM),
         contents(counts),
         contents(beside),
+        contents(jury),
         embedded._Shared.of(judgment, late),
     ]
 
@@ -112,7 +115,8 @@ def test_judgments_that_count_differently_have_different_forms(change):
 
 TALLY = {"on": "status", "eligible": 2, "ballots": ("PASS", "FAIL")}
 VERDICT_CHANGES = [
-    {"voting": "median"}, {"band_on": "share"}, {"partial": True}, {"calls_saved": 1}, {"same_family": True},
+    {"voting": "median"}, {"band_on": "share"}, {"partial": True}, {"calls_saved": 1}, {"weights": (1, 2)},
+    {"same_family": True},
     {"skipped": ("c",)}, {"stopped_at": "last"}, {"decision": "final"}, {"tally": Tally(**TALLY | {"on": "label"})},
     {"tally": Tally(**TALLY | {"eligible": 1})}, {"tally": Tally(**TALLY | {"ballots": ("PASS",)})},
     {"tally": Tally(**TALLY, tied=True)}, {"tally": Tally(**TALLY, errors_decided=True)},

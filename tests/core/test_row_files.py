@@ -341,3 +341,18 @@ def test_other_kinds_of_files_have_no_lines_and_too_long_ones_are_refused(tmp_pa
         list(read_lines(written(tmp_path, "r.jsonl", b" " * (LONGEST_ROW + 2))))
     with pytest.raises(InputError, match="No such file"):
         list(read_lines(tmp_path / "missing.jsonl"))
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz", "r.json"])
+def test_chosen_rows_are_read_and_the_others_only_counted(tmp_path, name):
+    rows = [{"at": number} for number in range(5)]
+    content = as_json(rows) if name.endswith(".json") else "\n" + as_jsonl(rows)
+    found = list(read_rows(written(tmp_path, name, content), positions={1, 3}))
+    assert [found[at].values["at"] for at in (1, 3)] == [1, 3]
+    assert len(found) == 5
+    assert all(row.values is not None and not row.error for row in found)
+
+
+def test_rows_that_are_not_chosen_may_be_broken(tmp_path):
+    path = written(tmp_path, "r.jsonl", '{"at": 0}\n{"at": \n{"at": 2}\n')
+    assert [dict(row.values) for row in read_rows(path, {0, 2})] == [{"at": 0}, {}, {"at": 2}]

@@ -36,7 +36,8 @@ class RandomVerdicts:
             return Verdict(status, judgments=[self.judgment(one, 9) for one in ("AB", "BA")], **values)
         judgments = [self.judgment(one, depth) for one in self.draw.choice([("a", "b"), ("a", "b", "c")])]
         return Verdict(
-            status, judgments=judgments, voting="majority", tally=self._tally(judgments),
+            status, judgments=judgments, voting="majority",
+            weights=self.draw.choice([(), (1,) * len(judgments)]), tally=self._tally(judgments),
             partial=self.draw.random() < 0.2, calls_saved=self.draw.choice([0, 0, 1]),
             skipped=self.draw.choice([(), ("d",)]), **values,
         )  # fmt: skip
