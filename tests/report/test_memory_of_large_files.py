@@ -60,6 +60,11 @@ def agreement(path):
     assert len(Votes.from_results(path).jurors) == 3
 
 
+def comparison(path):
+    """Compare a run with itself, so that no changed cases are kept."""
+    assert Report.read(path).compare(Report.read(path)).paired
+
+
 def replay(path):
     counted = Summary()
     for name, _, case in cases_with_votes(path, None, None, Messages(), None):
@@ -77,7 +82,9 @@ def peak(work, path):
 
 @pytest.mark.slow
 @pytest.mark.corpus
-@pytest.mark.parametrize(("work", "bytes_per_row"), [(summary, 250), (replay, 300), (agreement, 1_100), (page, 1_100)])
+@pytest.mark.parametrize(
+    ("work", "bytes_per_row"), [(summary, 250), (replay, 200), (agreement, 700), (page, 600), (comparison, 600)]
+)
 def test_a_row_takes_little_memory(work, bytes_per_row, files, monkeypatch):
     monkeypatch.setattr(spooled_cases, "_IN_MEMORY", 1 << 10)  # a limit that files of this size do not reach
     work(files / f"{FEW}.jsonl")  # loads what is loaded once
