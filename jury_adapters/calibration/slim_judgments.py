@@ -23,6 +23,7 @@ from jury_adapters.core.values import EMPTY, FrozenDict
 from jury_adapters.core.verdict import Verdict
 
 _MOST = 1 << 14  # forms that are recognised again, because labels may be different every time
+_MOST_WHOLE = 1 << 10  # forms with a whole judgment, which take more memory
 _PER_PART = 3  # confidence, rating or score, score
 _KEPT: Final = ("position_consistent", "rubric_fingerprint", EMPTY_ANSWER)
 """Entries of the metadata that analyses read, apart from the rating, which is a number."""
@@ -65,7 +66,7 @@ class SlimJudgments:
         form = form_of(judgment)
         known = self._by_form.get(form)
         if known is None:
-            if len(self._by_form) >= _MOST:
+            if len(self._by_form) >= _MOST_WHOLE:
                 self._by_form.clear()
             known = self._by_form[form] = self._place_of(judgment)
         self._form_of.append(known)

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.last_result import last_result
 from jury_adapters.core.run_errors import RUN_ERROR
+from jury_adapters.core.tally import NO_TALLY
 from jury_adapters.core.unasked import EMPTY_ANSWER
 
 R = TypeVar("R")
@@ -44,11 +45,15 @@ class Form:
 def form_of(judgment: Judgment) -> Form:
     """Return the form of a judgment; equal forms are one object, as long as there are not too many.
 
+    Votes on scores are hardly ever alike, so each of their verdicts has a form of its own.
+
     >>> form_of(Judgment("PASS", reasoning="short")) is form_of(Judgment("PASS", reasoning="polite"))
     True
     >>> form_of(Judgment("PASS")) is form_of(Judgment("PASS", label="valid"))
     False
     """
+    if getattr(judgment, "tally", NO_TALLY).on == "score":
+        return Form(judgment)
     key = _key(judgment)
     try:
         form = _FORMS.get(key)

@@ -6,7 +6,7 @@ import pytest
 from support.random_verdicts import RandomVerdicts
 
 from jury_adapters import Judgment, Usage, Verdict
-from jury_adapters.core import opinions
+from jury_adapters.core import forms, opinions
 from jury_adapters.core.forms import FormCounts, by_form, form_of
 from jury_adapters.core.label_opinions import LabelOpinions
 from jury_adapters.core.tally import Tally
@@ -167,3 +167,13 @@ def test_a_function_by_form_is_called_once_for_each_form():
     for status in ("PASS", "FAIL", "PASS"):
         assert function(Judgment(status, reasoning=f"{len(calls)}", model="counted once")) is None
     assert calls == ["PASS", "FAIL"]
+
+
+def test_each_vote_on_scores_has_a_form_of_its_own_and_is_not_kept():
+    verdicts = [
+        Verdict("PASS", tally=Tally("score", 2, ballots=(0.5, 0.7)), critic="a vote on scores") for _ in range(2)
+    ]
+    one, other = map(form_of, verdicts)
+    assert one is not other
+    assert one.judgment is verdicts[0]
+    assert not [form for form in forms._FORMS.values() if form.judgment.critic == "a vote on scores"]
