@@ -312,10 +312,17 @@ _SESSION = pytest.StashKey[_Session]()
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Warn of a test that names a jury, passes, and has not asked it: it would pass whatever the answer."""
     result = yield
-    if item.nodeid not in item.config.stash[_SESSION].judged and any(mark.name == "jury" for mark in item.own_markers):
-        forgot = "judged nothing" if "jury" in getattr(item, "fixturenames", ()) else "does not take the fixture `jury`"
+    takes_it = "jury" in getattr(item, "fixturenames", ())
+    # The mark of a class or a module is a default, also for tests that are not about answers.
+    marked = item.get_closest_marker("jury") is not None if takes_it else _has_own_mark(item)
+    if marked and item.nodeid not in item.config.stash[_SESSION].judged:
+        forgot = "judged nothing" if takes_it else "does not take the fixture `jury`"
         item.warn(JuryWarning(f"marked with a jury, and {forgot}: call jury.check(question=..., answer=...)"))
     return result
+
+
+def _has_own_mark(item: pytest.Item) -> bool:
+    return any(mark.name == "jury" for mark in item.own_markers)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -505,6 +505,30 @@ def test_a_mark_of_a_whole_module_does_not_oblige_every_test_in_it(run):
     result.assert_outcomes(passed=2, warnings=0)
 
 
+@pytest.mark.parametrize("place", ["class", "module"])
+def test_a_test_that_takes_the_fixture_under_a_mark_of_its_class_or_module_is_obliged(run, place):
+    mark = 'pytest.mark.jury("jury.yaml")'
+    result = run(
+        f"""
+        import pytest
+
+        pytestmark = {mark if place == "module" else "[]"}
+
+        {f"@{mark}" if place == "class" else ""}
+        class TestAnswers:
+            def test_forgets(self, jury): assert True
+
+            @pytest.mark.parametrize("year", [2018, 2019])
+            def test_checks(self, jury, year): jury.check(answer=f"the ferry in {{year}}")
+
+            def test_of_something_else(self): assert True
+        """,
+        "-Wdefault",
+    )
+    result.assert_outcomes(passed=4, warnings=1)
+    result.stdout.fnmatch_lines(["*::test_forgets", "*marked with a jury, and judged nothing*"])
+
+
 def test_a_label_that_steers_terminals_is_shown_in_the_summary_and_not_obeyed(run):
     result = run(
         r"""

@@ -66,6 +66,10 @@ class FactualOverlap(EachPart):
         self.name = name or f"factual overlap ({measure})"
 
     @property
+    def required_fields(self) -> tuple[str, ...]:
+        return ("answer", "reference")
+
+    @property
     def nothing(self) -> str:
         return "the case has no reference to compare the answer with"
 
