@@ -71,7 +71,7 @@ class FactualOverlap(EachPart):
 
     @property
     def nothing(self) -> str:
-        return "the case has no reference to compare the answer with"
+        return "the case has no answer, or no reference to compare it with"
 
     def parts_of(self, case: Case) -> Sequence[Part]:
         if case.answer is None or not (case.reference or "").strip():
