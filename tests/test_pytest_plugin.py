@@ -367,6 +367,45 @@ def test_worker_processes_are_counted_together(run):
     result.stdout.fnmatch_lines(["4 verdicts: 4 PASS"])
 
 
+@pytest.mark.slow
+def test_worker_processes_share_the_budget(run):
+    result = run(
+        """
+        import pytest
+        from jury_adapters.langchain import from_evaluator
+
+        def polite(outputs): return {"score": 1.0}
+
+        dear = from_evaluator(polite, cost=0.25)
+
+        @pytest.mark.parametrize("n", range(8))
+        def test_it(jury, n): jury.using(dear).check(answer="the ferry")
+        """,
+        "-p", "xdist", "-n2", "--dist=load", "--jury-max-usd=1",
+    )  # fmt: skip
+    result.assert_outcomes(passed=4, failed=4)
+    result.stdout.fnmatch_lines(["*8 verdicts: 4 ABSTAIN, 4 PASS*", "4 model calls, *$1.00*"])
+
+
+@pytest.mark.parametrize("how", ["jury.check(answer='a')", "asyncio.run(jury.acheck(answer='a'))"])
+def test_a_budget_that_a_juror_without_a_price_cannot_keep_is_said_without_a_traceback_of_ours(run, how):
+    result = run(
+        f"""
+        import asyncio
+        from jury_adapters import Critic
+        from jury_adapters.testing import ScriptedModel
+
+        def test_it(jury):
+            jury = jury.using(Critic(ScriptedModel("Answer: YES"), "answer_relevance", name="critic"))
+            {how}
+        """,
+        "--jury-max-usd=1",
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["Budget(max_usd=) needs the price of every juror, and that of 'critic'*"])
+    assert "budget.py" not in result.stdout.str()
+
+
 def test_a_run_without_juries_says_nothing_of_them(run):
     result = run("def test_it(): assert True")
     assert "= jury =" not in result.stdout.str()
