@@ -8,8 +8,8 @@ A model may misquote, and judged text may have told it what to claim. So nothing
 - One claim with a wrong type, more than :data:`MOST_CLAIMS` claims, or an overlong text make the reply unreadable.
 
 Quotations are compared without hidden characters and without differences of case, white space, quotation marks, hyphens
-and composed accents. They must consist of whole words: 12.50, can't and non-toxic are one word each. A quotation of fewer
-than five letters and digits proves nothing, unless it is the whole text.
+and composed accents. They must consist of whole words: 12.50, can't and non-toxic are one word each. A quotation of
+fewer than five letters and digits proves nothing, unless it is the whole text.
 
 The score is supported claims / decided claims, where unclear claims are not decided. The judgment abstains if there is
 no claim, or if fewer than half of the claims are decided. It passes if the score reaches the threshold, which is 1.0 by
