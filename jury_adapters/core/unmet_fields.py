@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from jury_adapters.core.combinators import AllOf
+from jury_adapters.core.fallbacks import FallbackJudge
 from jury_adapters.core.field_map import CheckedFieldMap, FieldMap
 from jury_adapters.core.judge import Judge
 
@@ -24,5 +26,6 @@ def unmet_fields(judge: Judge, absent: Collection[str], field_map: CheckedFieldM
 def _unmet(judge: Judge, absent: Collection[str]) -> tuple[str, ...]:
     if judge.required_fields:
         return tuple(name for name in judge.required_fields if name in absent)
-    missing = [_unmet(member, absent) for member in judge.members]
+    only_first = isinstance(judge, FallbackJudge | AllOf)  # where it abstains, no other judge is asked
+    missing = [_unmet(member, absent) for member in (judge.members[:1] if only_first else judge.members)]
     return tuple(dict.fromkeys(name for names in missing for name in names)) if all(missing) else ()

@@ -221,11 +221,11 @@ def test_files_match_by_type(work, reference):
 def test_a_link_that_only_the_workspace_has_is_an_extra_file_wherever_it_leads(work, reference, target):
     fill(reference, a_txt="Hello World")
     (work / "sub").mkdir()
-    os.symlink(target, work / "conftest.py")
+    (work / "conftest.py").symlink_to(target)
     judgment = FilesMatch(reference, extra="fail").judge(workspace=work)
     assert (judgment.status, judgment.findings[0].name) == (FAIL, "conftest.py")
     assert FilesMatch(reference).judge(workspace=work).status is PASS
-    os.symlink(target, reference / "conftest.py")
+    (reference / "conftest.py").symlink_to(target)
     assert FilesMatch(reference, extra="fail", exclude="sub").judge(workspace=work).status is PASS
 
 
