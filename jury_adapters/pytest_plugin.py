@@ -19,6 +19,7 @@ has the mark and passes without asking its jury causes a warning.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -192,14 +193,16 @@ class JuryFixture:
     def _judged(self, given: CaseLike | None, fields: Mapping[str, Any]) -> tuple[Case, Judgment]:
         __tracebackhide__ = True
         judge, case = self._case(given, fields)
-        (judgment,) = judge.judge_many([case], **self._session.options)
+        with _misuse_of_a_judge():
+            (judgment,) = judge.judge_many([case], **self._session.options)
         self._session.count(self._test.nodeid, judgment)
         return case, judgment
 
     async def _ajudged(self, given: CaseLike | None, fields: Mapping[str, Any]) -> tuple[Case, Judgment]:
         __tracebackhide__ = True
         judge, case = self._case(given, fields)
-        (judgment,) = [one async for one in judge.ajudge_many([case], **self._session.options)]
+        with _misuse_of_a_judge():
+            (judgment,) = [one async for one in judge.ajudge_many([case], **self._session.options)]
         self._session.count(self._test.nodeid, judgment)
         return case, judgment
 
@@ -247,8 +250,9 @@ class _Session:
 
             path = self._path("jury_store", self._config.getoption("--jury-store"))
             usd = self._config.getoption("--jury-max-usd")
+            workers = getattr(self._config, "workerinput", {}).get("workercount", 1)  # of pytest-xdist
             self._store = open_cache(path)
-            self._options = {"store": self._store, "budget": None if usd is None else Budget(max_usd=usd)}
+            self._options = {"store": self._store, "budget": None if usd is None else Budget(max_usd=usd / workers)}
         return self._options
 
     def judge_of(self, named: object, folder: Path, where: str) -> Judge | None:
@@ -312,10 +316,17 @@ _SESSION = pytest.StashKey[_Session]()
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Warn of a test that names a jury, passes, and has not asked it: it would pass whatever the answer."""
     result = yield
-    if item.nodeid not in item.config.stash[_SESSION].judged and any(mark.name == "jury" for mark in item.own_markers):
-        forgot = "judged nothing" if "jury" in getattr(item, "fixturenames", ()) else "does not take the fixture `jury`"
+    takes_it = "jury" in getattr(item, "fixturenames", ())
+    # The mark of a class or a module is a default, also for tests that are not about answers.
+    marked = item.get_closest_marker("jury") is not None if takes_it else _has_own_mark(item)
+    if marked and item.nodeid not in item.config.stash[_SESSION].judged:
+        forgot = "judged nothing" if takes_it else "does not take the fixture `jury`"
         item.warn(JuryWarning(f"marked with a jury, and {forgot}: call jury.check(question=..., answer=...)"))
     return result
+
+
+def _has_own_mark(item: pytest.Item) -> bool:
+    return any(mark.name == "jury" for mark in item.own_markers)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -346,6 +357,18 @@ def _misused(message: str) -> NoReturn:
     """Fail the test with a message for its author, without a traceback of this package."""
     __tracebackhide__ = True
     raise pytest.fail.Exception(message, pytrace=False) from None
+
+
+@contextmanager
+def _misuse_of_a_judge() -> Iterator[None]:
+    """Fail the test with the message of a configuration error alone, such as that of a budget without prices."""
+    from jury_adapters.core.errors import ConfigurationError
+
+    __tracebackhide__ = True
+    try:
+        yield
+    except ConfigurationError as error:
+        _misused(str(error))
 
 
 def _condition_names() -> frozenset[str]:

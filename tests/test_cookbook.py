@@ -86,6 +86,7 @@ def test_no_error_no_warning_and_no_progress_bar_is_left_in_it(path):
         assert output.get("name") != "stderr"
         assert "Warning" not in shown(output)
         assert not PROGRESS.search(shown(output))
+        assert "was stopped after" not in shown(output)  # a program that was too slow decides nothing
 
 
 @each_notebook

@@ -367,6 +367,45 @@ def test_worker_processes_are_counted_together(run):
     result.stdout.fnmatch_lines(["4 verdicts: 4 PASS"])
 
 
+@pytest.mark.slow
+def test_worker_processes_share_the_budget(run):
+    result = run(
+        """
+        import pytest
+        from jury_adapters.langchain import from_evaluator
+
+        def polite(outputs): return {"score": 1.0}
+
+        dear = from_evaluator(polite, cost=0.25)
+
+        @pytest.mark.parametrize("n", range(8))
+        def test_it(jury, n): jury.using(dear).check(answer="the ferry")
+        """,
+        "-p", "xdist", "-n2", "--dist=load", "--jury-max-usd=1",
+    )  # fmt: skip
+    result.assert_outcomes(passed=4, failed=4)
+    result.stdout.fnmatch_lines(["*8 verdicts: 4 ABSTAIN, 4 PASS*", "4 model calls, *$1.00*"])
+
+
+@pytest.mark.parametrize("how", ["jury.check(answer='a')", "asyncio.run(jury.acheck(answer='a'))"])
+def test_a_budget_that_a_juror_without_a_price_cannot_keep_is_said_without_a_traceback_of_ours(run, how):
+    result = run(
+        f"""
+        import asyncio
+        from jury_adapters import Critic
+        from jury_adapters.testing import ScriptedModel
+
+        def test_it(jury):
+            jury = jury.using(Critic(ScriptedModel("Answer: YES"), "answer_relevance", name="critic"))
+            {how}
+        """,
+        "--jury-max-usd=1",
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["Budget(max_usd=) needs the price of every juror, and that of 'critic'*"])
+    assert "budget.py" not in result.stdout.str()
+
+
 def test_a_run_without_juries_says_nothing_of_them(run):
     result = run("def test_it(): assert True")
     assert "= jury =" not in result.stdout.str()
@@ -503,6 +542,30 @@ def test_a_mark_of_a_whole_module_does_not_oblige_every_test_in_it(run):
         "-Wdefault",
     )
     result.assert_outcomes(passed=2, warnings=0)
+
+
+@pytest.mark.parametrize("place", ["class", "module"])
+def test_a_test_that_takes_the_fixture_under_a_mark_of_its_class_or_module_is_obliged(run, place):
+    mark = 'pytest.mark.jury("jury.yaml")'
+    result = run(
+        f"""
+        import pytest
+
+        pytestmark = {mark if place == "module" else "[]"}
+
+        {f"@{mark}" if place == "class" else ""}
+        class TestAnswers:
+            def test_forgets(self, jury): assert True
+
+            @pytest.mark.parametrize("year", [2018, 2019])
+            def test_checks(self, jury, year): jury.check(answer=f"the ferry in {{year}}")
+
+            def test_of_something_else(self): assert True
+        """,
+        "-Wdefault",
+    )
+    result.assert_outcomes(passed=4, warnings=1)
+    result.stdout.fnmatch_lines(["*::test_forgets", "*marked with a jury, and judged nothing*"])
 
 
 def test_a_label_that_steers_terminals_is_shown_in_the_summary_and_not_obeyed(run):

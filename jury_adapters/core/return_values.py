@@ -84,7 +84,7 @@ def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
         return outcome
     if isinstance(outcome, tuple) and len(outcome) == 2:
         outcome, text = outcome
-        reason = stated(shown(text), "")
+        reason = "" if text is None else stated(shown(text), "")
     if isinstance(outcome, Judgment):
         return evolve(outcome, reasoning=clean_text(reason) or outcome.reasoning)  # a copy, it may be shared
     if outcome is Status.ABSTAIN:

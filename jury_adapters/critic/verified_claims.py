@@ -7,9 +7,9 @@ A model may misquote, and judged text may have told it what to claim. So nothing
 - A claim that is made twice counts once. If its verdicts differ, the reply is unreadable.
 - One claim with a wrong type, more than :data:`MOST_CLAIMS` claims, or an overlong text make the reply unreadable.
 
-Quotations are compared without hidden characters and without differences of case, white space, apostrophes and composed
-accents. They must consist of whole words: 12.50, can't and non-toxic are one word each. A quotation of fewer than five
-letters and digits proves nothing, unless it is the whole text.
+Quotations are compared without hidden characters and without differences of case, white space, quotation marks, hyphens
+and composed accents. They must consist of whole words: 12.50, can't and non-toxic are one word each. A quotation of
+fewer than five letters and digits proves nothing, unless it is the whole text.
 
 The score is supported claims / decided claims, where unclear claims are not decided. The judgment abstains if there is
 no claim, or if fewer than half of the claims are decided. It passes if the score reaches the threshold, which is 1.0 by
@@ -201,15 +201,21 @@ def _is_of_word(char: str) -> bool:
 
 def _plain(text: str) -> str:
     """Return a text without hidden characters, and without differences of case, white space and typography."""
-    return comparable(normalize("NFC", without_hidden(text)).translate(_APOSTROPHES))
+    return comparable(normalize("NFC", without_hidden(text)).translate(_TYPOGRAPHY))
 
 
 def _unquoted(text: str) -> str:
-    return _plain(text).strip("\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb ")
+    return _plain(text).strip("\"'` ")
 
 
 _SHORTEST = 5  # letters and digits
-_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\uff07", "''''")
+_TYPOGRAPHY = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u02bc\uff07", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\uff02", '"'),
+        **dict.fromkeys("\u2010\u2011\u2013\u2212", "-"),  # models write a hyphen for any of these
+    }
+)
 _JOINTS_OF_DIGITS = ".,:/"
 _JOINTS = f"{_JOINTS_OF_DIGITS}'-"
 _MOST_PLACES = 1000  # bounds the search for a quotation of repeated characters

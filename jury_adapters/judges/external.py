@@ -138,6 +138,10 @@ class ExternalJudge(Judge):
         self.cost = self._usage.cost_usd
 
     @property
+    def required_fields(self) -> tuple[str, ...]:
+        return self._needs
+
+    @property
     def pass_scores(self) -> frozenset[float]:
         return frozenset() if self._pass_score is None else frozenset({self._pass_score})
 

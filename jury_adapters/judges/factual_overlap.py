@@ -66,8 +66,12 @@ class FactualOverlap(EachPart):
         self.name = name or f"factual overlap ({measure})"
 
     @property
+    def required_fields(self) -> tuple[str, ...]:
+        return ("answer", "reference")
+
+    @property
     def nothing(self) -> str:
-        return "the case has no reference to compare the answer with"
+        return "the case has no answer, or no reference to compare it with"
 
     def parts_of(self, case: Case) -> Sequence[Part]:
         if case.answer is None or not (case.reference or "").strip():

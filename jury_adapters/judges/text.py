@@ -212,11 +212,14 @@ class Equals(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
-    required_fields = ("answer",)
     expected: str | None = None
     exact: bool = False
     ignore_case: bool = False
     name: str = "Equals"
+
+    @property
+    def required_fields(self) -> tuple[str, ...]:
+        return ("answer", "reference") if self.expected is None else ("answer",)
 
     def assess(self, case: Case) -> Judgment:
         expected = case.reference if self.expected is None else self.expected

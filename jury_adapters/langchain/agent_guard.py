@@ -27,6 +27,7 @@ from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.undecided import OnUndecided, is_undecided, is_unreviewed
+from jury_adapters.core.unmet_fields import unmet_fields
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.agent_cases import case_of_turn
 from jury_adapters.langchain.agent_turns import marked
@@ -103,6 +104,11 @@ class AgentGuard:
             )
         self._feedback = feedback
         self._field_map = field_map_of(field_map)
+        if missing := unmet_fields(self.jury, _NOT_OF_TURNS, self._field_map):
+            raise ConfigurationError(
+                f"the judge needs {', '.join(missing)}, which an agent's turn does not come with, so it judges none. "
+                'Take Critic(model, "faithfulness"), for example, or name the fields of the state with field_map='
+            )
         self.evidence = Evidence(evidence_tools)
         self._sinks = sinks_of(on_verdict)
         self._has_warned = False
@@ -270,4 +276,5 @@ def _clipped(text: str) -> str:
 
 
 _LONGEST_REASONS = 4000
+_NOT_OF_TURNS: Final = ("reference", "candidates")
 _UUID_LENGTH = 36

@@ -106,8 +106,9 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             fit abstains with ``budget_exhausted``, and ``on_undecided`` decides.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, or the value of an option is invalid. When the agent runs: it has
-            no tool with one of the names in ``tools`` or ``evidence_tools``.
+        ConfigurationError: ``jury`` is not a judge, every judge in it needs a field that a turn does not come with,
+            such as a reference or a second answer, so that it would judge none, or the value of an option is invalid.
+            When the agent runs: it has no tool with one of the names in ``tools`` or ``evidence_tools``.
 
     >>> agent = create_agent(model, tools, middleware=[JuryMiddleware(jury)])  # doctest: +SKIP
     >>> agent.invoke({"messages": [("user", "...")]})["jury_verdict"]["status"]  # doctest: +SKIP

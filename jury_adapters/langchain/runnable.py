@@ -25,6 +25,7 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.scope import Scope
+from jury_adapters.core.unmet_fields import unmet_fields
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.answer_guess import AnswerGuess
 from jury_adapters.langchain.case_reader import CaseReader
@@ -216,8 +217,8 @@ class JuryTool(BaseTool):
         budget: the budget for all judgments; see :class:`JuryRunnable`.
 
     Raises:
-        ConfigurationError: the store or the budget is invalid, or a budget in dollars meets a juror whose price is
-            unknown.
+        ConfigurationError: every judge in the jury needs a field that the tool does not take, such as a second answer;
+            the store or the budget is invalid; or a budget in dollars meets a juror whose price is unknown.
 
     >>> agent = create_agent(model, tools=[search, JuryTool(jury)])  # doctest: +SKIP
     """
@@ -240,6 +241,11 @@ class JuryTool(BaseTool):
     ) -> None:
         refuse_unknown(fields, [*type(self).model_fields, "store", "budget"])
         super().__init__(jury=jury, **fields)
+        if missing := unmet_fields(self.jury, Case.model_fields.keys() - CaseInput.model_fields.keys()):
+            raise ConfigurationError(
+                f"the judge needs {', '.join(missing)}, which the agent cannot give to this tool, so it judges no "
+                "call. Take a judge of a question, an answer, contexts or a reference"
+            )
         self._scope = Scope.of(self.jury, store, budget)
 
     def _run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -33,19 +33,6 @@ def why_undecided(judgment: Judgment) -> str:
 def evaluator_of(jury: JurorLike) -> JuryEvaluator:
     """Return an evaluator of a jury; one that is an evaluator already keeps its store and budget."""
     return jury if isinstance(jury, JuryEvaluator) else JuryEvaluator(jury)
-
-
-def lacking(judge: Judge, absent: Collection[str]) -> tuple[str, ...]:
-    """Return the fields without which nothing in a judge judges a case; empty if a judge in it needs none of them.
-
-    Args:
-        judge: a judge or a jury.
-        absent: the fields that no case has.
-    """
-    if judge.required_fields:
-        return tuple(name for name in judge.required_fields if name in absent)
-    missing = [lacking(member, absent) for member in judge.members]
-    return tuple(dict.fromkeys(name for names in missing for name in names)) if all(missing) else ()
 
 
 def whole_number(number: int, what: str, least: int) -> int:

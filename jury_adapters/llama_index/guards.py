@@ -25,11 +25,11 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import Sink
 from jury_adapters.core.undecided import OnUndecided, is_undecided, is_unreviewed
+from jury_adapters.core.unmet_fields import unmet_fields
 from jury_adapters.llama_index.attempts import Attempt, Outcome, marked, merit, outcome_of, refused
 from jury_adapters.llama_index.guard_parts import (
     JurorLike,
     evaluator_of,
-    lacking,
     log_errors,
     whole_number,
     why_undecided,
@@ -139,7 +139,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             raise ConfigurationError("refusal is the text that replaces an answer; it cannot be empty")
         self._query_engine = query_engine
         self._evaluator = evaluator_of(jury)
-        if field_map is None and (missing := lacking(self._evaluator.jury, _NOT_OF_ANSWERS)):
+        self._field_map = field_map_of(field_map)
+        if missing := unmet_fields(self._evaluator.jury, _NOT_OF_ANSWERS, self._field_map):
             raise ConfigurationError(
                 f"the judge needs {', '.join(missing)}, which an answer to a query does not come with, so it judges "
                 'none. Take Critic(model, "faithfulness"), for example, or name the fields with field_map='
@@ -148,7 +149,6 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         self._on_fail = on_fail
         self._refusal = refusal
         self._on_undecided = on_undecided
-        self._field_map = field_map_of(field_map)
         self._sinks = sinks_of(on_verdict)
         super().__init__(callback_manager or query_engine.callback_manager)
 

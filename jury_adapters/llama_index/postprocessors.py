@@ -22,11 +22,11 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink
+from jury_adapters.core.unmet_fields import unmet_fields
 from jury_adapters.llama_index.evaluators import JuryEvaluator
 from jury_adapters.llama_index.guard_parts import (
     JurorLike,
     evaluator_of,
-    lacking,
     log_errors,
     whole_number,
     why_undecided,
@@ -94,7 +94,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
         if strange := sorted(fields.keys() - type(self).model_fields.keys()):  # pydantic would ignore them
             raise ConfigurationError(unknown("option", strange[0], [*type(self).model_fields, "field_map"]))
         evaluator, mapped, sinks = evaluator_of(jury), field_map_of(field_map), sinks_of(on_verdict)
-        if field_map is None and (missing := lacking(evaluator.jury, _NOT_OF_NODES)):
+        if missing := unmet_fields(evaluator.jury, _NOT_OF_NODES, mapped):
             raise ConfigurationError(
                 f"the judge needs {' and '.join(missing)}, which a retrieved node does not have, so it judges none. "
                 'Critic(model, "passage_relevance") judges a node; or name the fields with field_map='

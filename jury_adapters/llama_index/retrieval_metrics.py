@@ -17,8 +17,8 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.scope import Scope
+from jury_adapters.core.unmet_fields import unmet_fields
 from jury_adapters.critic.arguments import checked_name
-from jury_adapters.llama_index.guard_parts import lacking
 
 _NOT_OF_RETRIEVALS: Final = ("answer", "reference", "candidates", "trajectory", "messages")
 
@@ -64,7 +64,7 @@ class JuryRetrievalMetric(BaseRetrievalMetric):
     ) -> None:
         super().__init__()
         self._judge = judge_of(judge)
-        if missing := lacking(self._judge, _NOT_OF_RETRIEVALS):
+        if missing := unmet_fields(self._judge, _NOT_OF_RETRIEVALS):
             raise ConfigurationError(
                 f"the judge needs {', '.join(missing)}, which a retrieval does not have, so it judges none. "
                 'Critic(model, "context_relevance") judges what was retrieved'

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import ContextVar
@@ -236,7 +238,13 @@ def _links() -> tuple[Link, ...]:
 
 
 def _broke() -> None:
+    """Log the exception that is being handled: the first as a warning, by its type only, as its text may be private."""
+    if not _warned.is_set():
+        _warned.set()
+        kind = type(sys.exception()).__name__
+        _log.warning("a span could not be made or sent: %s. Judging goes on. This is logged once", kind)
     _log.debug("a span could not be sent", exc_info=True)
 
 
 _AROUND: ContextVar[_Asking | None] = ContextVar("jury_asking", default=None)
+_warned = threading.Event()

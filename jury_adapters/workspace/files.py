@@ -237,7 +237,8 @@ class FilesMatch(WorkspaceJudge):
         expected: the reference folder; None (default) takes ``case.metadata["expected_dir"]``.
         include: only these files, as patterns; by default all.
         exclude: files to leave out, as patterns; by default ``.git`` and ``__pycache__``.
-        extra: whether files that only the workspace has are ignored (``"ignore"``, default) or fail (``"fail"``).
+        extra: whether files that only the workspace has, and links and pipes, are ignored (``"ignore"``, default) or
+            fail (``"fail"``).
         threshold: the lowest score that passes; by default every file must match.
         max_bytes: a larger file is not read, and does not match.
         name: the check's name in verdicts.
@@ -276,8 +277,9 @@ class FilesMatch(WorkspaceJudge):
             return abstain("nothing to compare with: the expected folder holds no such files")
         findings = [self._compared(path, folder, reference) for path in wanted]
         if self.extra == "fail":
-            known = set(wanted)
-            findings += [Finding(path, False, "not expected") for path in self._files(folder) if path not in known]
+            known = set(self._files(reference, others=True))
+            there = self._files(folder, others=True)  # a program may follow a link that no file is read through
+            findings += [Finding(path, False, "not expected") for path in there if path not in known]
         findings.sort(key=lambda finding: bool(finding.passed))
         differing = [finding.name for finding in findings if not finding.passed]
         score = 1 - len(differing) / len(findings)
@@ -291,8 +293,9 @@ class FilesMatch(WorkspaceJudge):
             findings=tuple(findings[:_MOST_FINDINGS]),
         )
 
-    def _files(self, folder: Folder) -> list[str]:
-        return [path for path in folder.files(self.exclude) if not self.include or matches_any(path, self.include)]
+    def _files(self, folder: Folder, *, others: bool = False) -> list[str]:
+        paths = folder.files(self.exclude, others=others)
+        return [path for path in paths if not self.include or matches_any(path, self.include)]
 
     def _compared(self, path: str, folder: Folder, reference: Folder) -> Finding:
         expected = reference.read(path, self.max_bytes)  # an unreadable reference is not the agent's fault: ERROR

@@ -152,11 +152,13 @@ class Folder:
         except UnicodeError as error:
             raise Unreadable(f"{plain_repr(path)} is not {encoding} text: {error}", exists=True) from None
 
-    def files(self, exclude: Sequence[str] = ()) -> Iterator[str]:
+    def files(self, exclude: Sequence[str] = (), *, others: bool = False) -> Iterator[str]:
         """Yield the relative paths of regular files inside, and of links to them. Linked folders are not entered.
 
         Args:
             exclude: patterns of files and folders to leave out; see :func:`matches_any`.
+            others: whether to yield all that is not a folder: also links that lead out, to a folder or to nothing, and
+                pipes and devices.
 
         Raises:
             Unreadable: there are more than 100,000 entries, or a folder cannot be read.
@@ -180,7 +182,7 @@ class Folder:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(path)
-                elif entry.is_file(follow_symlinks=False) or (entry.is_symlink() and self.has(path)):
+                elif others or entry.is_file(follow_symlinks=False) or (entry.is_symlink() and self.has(path)):
                     yield path
 
 

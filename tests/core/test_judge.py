@@ -479,6 +479,11 @@ def test_and_and_or_ask_the_second_only_when_it_matters():
     assert asked == ["a", "c", "e", "f"]
 
 
+@pytest.mark.parametrize("opinion", [True, 0.75, Status.PASS, Judgment(Status.PASS)])
+def test_a_reason_of_none_is_no_reason(opinion):
+    assert judge(lambda case: (opinion, None)).judge(answer="Oui.").reasoning == ""
+
+
 # --- subclassing
 
 

@@ -276,6 +276,7 @@ class TestRubric:
         ("at the cafe", "Ask at the cafe\u0301 next door."),
         ("ticket costs nothing", "my_ticket costs nothing"),
         ("toxic to humans", "It is non-toxic to humans."),
+        ("toxic to humans", "It is non\u2011toxic to humans."),
     ],
 )
 def test_a_part_of_a_word_or_a_number_is_no_quotation(server, quotation, passage):
@@ -297,6 +298,10 @@ def test_a_part_of_a_word_or_a_number_is_no_quotation(server, quotation, passage
         ("open on Sundays", "'open on Sundays' - so says the sign"),
         ("open - so says the sign", "open - so says the sign"),
         ("12:30 on Sundays", "Open from 12:30 on Sundays."),
+        ('the room "Nordlicht" is closed', "The room \u201eNordlicht\u201c is closed."),
+        ("la salle \u201cBleue\u201d est ferm\u00e9e", "La salle \u00abBleue\u00bb est ferm\u00e9e."),
+        ("open 9-12 on Sundays", "Open 9\u201312 on Sundays."),
+        ("is non\u2011toxic", "It is non-toxic to humans."),
     ],
 )
 def test_typography_makes_no_difference_to_a_quotation(server, quotation, passage):

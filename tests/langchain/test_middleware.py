@@ -606,11 +606,11 @@ def test_the_verdict_of_an_earlier_turn_does_not_stand_for_this_one():
 
 @BOTH
 def test_a_jury_that_needs_what_no_turn_has_is_named_in_the_log(run, caplog):
-    guard = JuryMiddleware(Critic(ScriptedModel(["Answer: YES"]), "correctness", name="right"))
+    guard = JuryMiddleware(Critic(ScriptedModel(["Answer: YES"]), "faithfulness", name="right"))
     for _ in range(5):
         assert texts(run(agent(ScriptedChat(script=["an answer"]), guard), ASKED))[-1] == "an answer"
     (logged,) = [one.getMessage() for one in caplog.records]
-    assert "right abstained from each of the first 3 runs: nothing to judge: no reference" in logged
+    assert "right abstained from each of the first 3 runs: nothing to judge: no context" in logged
 
 
 @BOTH

@@ -311,6 +311,20 @@ class Raising(SpanProcessor):
 
 
 @pytest.mark.parametrize("where", ["start", "end"])
+def test_a_broken_tracer_is_logged_once_without_its_text(
+    where: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracing, "_warned", threading.Event())
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(Raising(where))
+    with caplog.at_level("INFO", "jury_adapters"), trace_juries(provider):
+        assert [pair().judge(a_case()).status for _ in range(3)] == [Status.FAIL] * 3
+    (record,) = caplog.records
+    assert (record.levelname, "RuntimeError" in record.getMessage()) == ("WARNING", True)
+    assert "a broken processor" not in caplog.text
+
+
+@pytest.mark.parametrize("where", ["start", "end"])
 def test_a_broken_tracer_is_not_felt(where: str) -> None:
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(Raising(where))

@@ -217,6 +217,24 @@ def test_files_match_by_type(work, reference):
     assert FilesMatch(reference, exclude=("*.json",)).judge(workspace=work).score == 1.0
 
 
+@pytest.mark.parametrize("target", ["../secret.txt", "..", "sub", "nowhere", "conftest.py"])
+def test_a_link_that_only_the_workspace_has_is_an_extra_file_wherever_it_leads(work, reference, target):
+    fill(reference, a_txt="Hello World")
+    (work / "sub").mkdir()
+    (work / "conftest.py").symlink_to(target)
+    judgment = FilesMatch(reference, extra="fail").judge(workspace=work)
+    assert (judgment.status, judgment.findings[0].name) == (FAIL, "conftest.py")
+    assert FilesMatch(reference).judge(workspace=work).status is PASS
+    (reference / "conftest.py").symlink_to(target)
+    assert FilesMatch(reference, extra="fail", exclude="sub").judge(workspace=work).status is PASS
+
+
+def test_a_pipe_is_an_extra_file(work, reference):
+    fill(reference, a_txt="Hello World")
+    os.mkfifo(work / "pipe")
+    assert FilesMatch(reference, extra="fail").judge(workspace=work).status is FAIL
+
+
 def test_missing_huge_and_special_files_do_not_match(work, reference):
     fill(reference, a_txt="Hello World", gone_txt="x", pipe="x")
     os.mkfifo(work / "pipe")
