@@ -152,6 +152,7 @@ class LabelComparison:
         found.failed_runs = self.failed_runs
         found._human, found.known_labels = self._human, self.known_labels
         found._counted.jurors = {(name,): one._opinions.jury for name, one in juries.items()}
+        found._counted.given = [one._opinions.spoken for one in juries.values()]
         return found
 
     @property
@@ -304,7 +305,7 @@ class LabelComparison:
         heard = self._opinions
         said = {said for _, said, _ in heard.jury if said}  # empty where the jury decided nothing, as in an outage
         said = said or {said for counts in heard.jurors.values() for _, said, _ in counts if said}
-        return read_labels(self.labels, said, meanings)
+        return read_labels(self.labels, said, meanings, heard.spoken)
 
     def to_dict(self) -> dict[str, JsonValue] | None:
         """Return JSON values; None if no case has a human label."""
