@@ -278,3 +278,12 @@ def test_labels_of_live_jurors_without_a_status_mean_fail_and_that_of_their_disa
     assert [(juror.coverage.hits, juror.false_fails.hits) for juror in against.jurors] == [(3, 3), (3, 2)]
     both = against.beside({"first": against, "majority": other})
     assert [row.coverage.hits for row in both.jurors] == [2, 3]
+
+
+@pytest.mark.parametrize(("vote", "refused"), [("Good", True), ("GOOD", True), ("goods", False), ("good", False)])
+def test_a_vote_in_other_capitals_than_the_pass_label_is_refused_as_a_human_label_is(vote, refused):
+    against = LabelComparison(["good"])
+    for truth in ("good", "bad"):
+        against.add_votes(truth, {"m": vote})
+    assert bool(against.rows) is not refused
+    assert (f"jurors vote '{vote}', which differs only in capitals from 'good'" in against.problem) is refused
