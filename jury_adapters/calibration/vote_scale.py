@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 
@@ -104,11 +104,11 @@ def group_numbers(items: Sequence[ItemVotes]) -> Ints:
     return numbers
 
 
-def passed_by_jury(items: Sequence[ItemVotes], pass_label: str | None) -> Ints:
+def passed_by_jury(items: Sequence[ItemVotes], pass_labels: Collection[str]) -> Ints:
     """Return, per item, whether the jury passes it; empty if there are no verdicts."""
     said = [item.verdict for item in items if item.verdict is not None]
     return np.array(
-        [_passes(verdict, pass_label) for verdict in said] if len(said) == len(items) else [], dtype=np.int64
+        [_passes(verdict, pass_labels) for verdict in said] if len(said) == len(items) else [], dtype=np.int64
     )
 
 
@@ -116,7 +116,7 @@ def _few(values: set[Value]) -> str:
     return ", ".join(sorted(map(str, values))[:4])
 
 
-def _passes(verdict: Judgment, pass_label: str | None) -> int:
+def _passes(verdict: Judgment, pass_labels: Collection[str]) -> int:
     if verdict.status is not None:
         return {Status.PASS: 1, Status.FAIL: 0}.get(verdict.status, MISSING)
-    return MISSING if pass_label is None else int(verdict.label == pass_label)
+    return int(verdict.label in pass_labels) if pass_labels else MISSING

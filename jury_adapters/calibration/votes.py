@@ -400,7 +400,7 @@ def assemble(
         models=tuple(models.get(name) for name in names),
         selected=selected_jurors(found, names) if any(map(has_selected_jurors, verdicts.values())) else (),
         orders=codes_by_order(found, names, scale),
-        verdicts=passed_by_jury(found, pass_label),
+        verdicts=passed_by_jury(found, pass_labels if pass_label is None else (pass_label,)),
         merged=len(rows) - len(found),
         failed_runs=failed_runs.number,
         stated=stated_by(found, names, scale),
