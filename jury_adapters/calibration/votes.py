@@ -375,7 +375,7 @@ def assemble(
     unique = one_per_item(rows)
     found, pass_label = in_jurors_words(with_grades(unique), pass_labels, known_labels)
     names = names_of_jurors(found, jurors, sort=sort_jurors)
-    scale = Scale(found, names, labels)
+    scale = Scale(found, names, labels, listed=bool(pass_labels))
     if pass_label is None and "PASS" in scale.labels:
         pass_label = "PASS"
     if pass_label is not None and pass_label not in scale.labels and found:

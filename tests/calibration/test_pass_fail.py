@@ -40,3 +40,15 @@ def test_the_report_has_the_rate_for_grades_too():
 
 def test_no_label_that_means_pass_still_has_no_rate():
     assert "Rates" not in agreement_report(batch()).sections
+
+
+def test_a_grade_that_only_people_give_does_not_take_the_rate_away():
+    votes = Votes.from_rows([[5, 4], [4, 4], [2, 3], [5, 5]] * 15, gold=[5, 4, 1, 3] * 15, pass_label=["4", "5"])
+    found = true_pass_rate(votes)
+    assert found.value == pytest.approx(0.5)
+    assert found.details["labelled"] == 60
+
+
+def test_a_grade_that_only_jurors_give_may_mean_pass():
+    votes = Votes.from_rows([[5, 4], [2, 2]] * 20, gold=[5, 2] * 20, pass_label=["4", "5"])
+    assert true_pass_rate(votes).value == pytest.approx(0.5)
