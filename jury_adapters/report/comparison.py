@@ -14,6 +14,7 @@ from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
+from jury_adapters.report.copies import group_copies, warn_of_copies
 from jury_adapters.report.corrected_difference import corrected_difference
 from jury_adapters.report.entries import Entries
 from jury_adapters.report.flips import FLIPS_SHOWN, Flip, changed_cases
@@ -234,7 +235,8 @@ def compare(
         needs_groups: whether a case of independent samples without a group is an error; otherwise there is a warning,
             and the interval takes no account of groups.
         by_id: whether, without a group, the pairs of one id are a group, such as copies of a case or several answers to
-            a question. They are alike, and taken as independent they would make the interval too narrow.
+            a question, and of independent samples the copies of a case. They are alike, and taken as independent they
+            would make the interval too narrow.
         gates: for each run, the decision of a gate that may have ended it early.
         planned: for each run, the number of cases that it was to judge; None if it is unknown.
         use_labels: how to correct the difference by the human labels that the runs hold, for a warning.
@@ -249,6 +251,7 @@ def compare(
     first, second = (RunFacts.of(run, group=group, labels=known) for run in (before, after))
     matching = match(first, second)
     pairs, same = matching.pairs, matching.same_answers
+    copies = 0 if pairs or group or not by_id else group_copies(first, second)
     ungrouped = [] if pairs else _without_group(first, second)
     if needs_groups and ungrouped:
         raise ungrouped[0]
@@ -281,6 +284,7 @@ def compare(
         other_contexts=matching.other_contexts,
         warnings=(
             *_warnings(ungrouped, group, [] if same else list(first.jury.differences(second.jury))),
+            *warn_of_copies(copies),
             *matching.warnings(group, by_id=by_id and not group),
             *_warn_of_failed_runs(first, second, pairs),
             *warn_of_missing((len(first), len(second)), planned, gates),

@@ -67,7 +67,7 @@ class Matching(NamedTuple):
                 f"{counted(self.under_other_ids, 'question is', 'questions are')} in both runs under different ids, so "
                 f"{left_out}; give both answers to a question the same id."
             )
-        if self.repeated_ids:
+        if self.repeated_ids and self.pairs:
             what = f"{counted(self.repeated_ids, 'id occurs', 'ids occur')} more than once in a run"
             together = " Pairs of one id, such as copies of a case, count as one group." if by_id and self.ids else ""
             yield (

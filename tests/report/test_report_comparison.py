@@ -486,3 +486,31 @@ def test_a_named_group_counts_before_repeated_ids():
 
     a, b = report(["PASS"] * 20), report(["PASS", "FAIL"] * 10)
     assert (a.compare(b).groups, a.compare(b, group="document").groups) == (5, 10)
+
+
+def months(prefix, share, copies, *, named):
+    """A month of tickets that no other month has; some rows are there several times."""
+    rows = [(f"{prefix}{at}", f"{prefix} {at}", "PASS" if at % 20 < share else "FAIL") for at in range(60)] * copies
+    if named:
+        return with_ids(rows)
+    return Report.from_results(
+        [Judged(at, Case(answer=f"{asked} {said}"), Judgment(said)) for at, (_, asked, said) in enumerate(rows)]
+    )
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_copies_do_not_make_a_difference_of_independent_samples_certain(named):
+    def found(copies, **options):
+        return months("may", 12, copies, named=named).compare(months("june", 15, copies, named=named), **options)
+
+    once, often, independent = found(1), found(4), found(4, group="")
+    assert (once.paired, often.paired, often.groups) == (0, 0, 120)
+    assert (once.found.details["better"], often.found.details["better"]) == (None, None)
+    assert independent.found.details["better"] == "b"
+    assert often.interval[0] <= once.interval[0] + 0.01
+    assert not once.warnings
+    assert often.warnings == (
+        "360 cases have the id of an earlier case of the same run, or without ids its content; such copies count as "
+        "one group.",
+    )
+    assert not independent.warnings
