@@ -14,7 +14,7 @@ import numpy as np
 from jury_adapters.calibration.types import Answer, Numbers, Raw, Value
 from jury_adapters.core.duplicates import ContradictingLabels, one_label
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
-from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels, human_label
+from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels, check_vote_spelling, human_label
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.label_comparison import LabelComparison
 
@@ -218,7 +218,9 @@ def in_jurors_words(
     """
     votes = {vote for cast in different_votes(items) for vote in map(plain, cast.values()) if vote is not None}
     said = Counter(label for item in items if (label := human_label(plain(item.gold))) is not None)
-    check_pass_labels(said, pass_labels, {"PASS", *map(str, votes), *known_labels})
+    words = {word for vote in votes if (word := human_label(vote)) is not None}
+    check_pass_labels(said, pass_labels, {"PASS", *words, *known_labels})
+    check_vote_spelling(words, pass_labels)
     if not pass_labels or set(pass_labels) == {"PASS"} or not votes or not votes <= {"PASS", "FAIL"}:
         used = [label for label in pass_labels if len(pass_labels) == 1 or label in votes]
         return items, used[0] if len(used) == 1 else None

@@ -19,6 +19,7 @@ from jury_adapters.calibration.binomial import exact_interval
 from jury_adapters.calibration.estimates import Estimate, Interval, few, undefined
 from jury_adapters.calibration.independence import plurality
 from jury_adapters.calibration.label_samples import allow_for_contradicted, left_out, withheld
+from jury_adapters.calibration.pass_fail import as_pass_fail
 from jury_adapters.calibration.prediction_powered import TwoMore, corrected_mean, numbered_groups
 from jury_adapters.calibration.random_samples import why_not_random
 from jury_adapters.calibration.types import MISSING, Floats, Ints
@@ -45,7 +46,8 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
     would be the share of the items that the jury finds easy.
 
     Args:
-        votes: a batch of which some items have gold labels; ``pass_label`` is the label that means PASS.
+        votes: a batch of which some items have gold labels; ``pass_label`` is the label that means PASS, and
+            ``pass_labels`` are several.
         juror: the juror whose verdicts to use; by default those of the jury itself or, if there are only votes, the
             plurality of the jurors.
         random_sample: whether the labelled items are a random sample of the batch. If they were selected otherwise
@@ -71,6 +73,7 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
     Raises:
         ConfigurationError: no label means PASS, or there is no such juror.
     """
+    votes = as_pass_fail(votes)
     if votes.pass_label is None:
         raise ConfigurationError("a pass rate needs to know which label means PASS: pass_label='valid'")
     if votes.pass_code is None:

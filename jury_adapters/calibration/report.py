@@ -17,6 +17,7 @@ from jury_adapters.calibration.juror_drift import drift
 from jury_adapters.calibration.juror_stats import dissent, leniency
 from jury_adapters.calibration.label_comparison import compare_with_labels
 from jury_adapters.calibration.label_samples import NOT_CORRECTED
+from jury_adapters.calibration.pass_fail import as_pass_fail
 from jury_adapters.calibration.pass_rate import LEFT_OUT, true_pass_rate
 from jury_adapters.calibration.preferences import self_preference
 from jury_adapters.calibration.resampling import Resampling
@@ -292,7 +293,7 @@ def _biases(votes: Votes, how: Resampling) -> Iterator[Estimate]:
 
 
 def _rates(votes: Votes) -> Iterator[Estimate]:
-    if votes.pass_code is not None and votes.has_gold:
+    if as_pass_fail(votes).pass_code is not None and votes.has_gold:
         yield true_pass_rate(votes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 
@@ -16,9 +16,19 @@ _MOST_KNOWN = 1 << 12
 
 
 class Scale:
-    """Labels of a batch, and the position of each."""
+    """Labels of a batch, and the position of each.
 
-    def __init__(self, items: Sequence[ItemVotes], jurors: Sequence[str], labels: Sequence[Value]) -> None:
+    Args:
+        items: the items.
+        jurors: the jurors whose votes are read.
+        labels: all labels in their order; empty for those that occur.
+        listed: whether it is known which labels mean PASS, so that human labels which are numbers are grades and no
+            measurements.
+    """
+
+    def __init__(
+        self, items: Sequence[ItemVotes], jurors: Sequence[str], labels: Sequence[Value], *, listed: bool = False
+    ) -> None:
         votes = {plain(cast.get(name)) for cast in different_votes(items) for name in jurors}
         orders = {id(item.orders): item.orders for item in items}
         votes |= {plain(vote) for by_juror in orders.values() for pair in by_juror.values() for vote in pair}
@@ -26,7 +36,8 @@ class Scale:
         given = tuple(plain(label) for label in labels)
         self._words = any(isinstance(value, str) for value in votes.union(gold, given))
         # A number that human labels have and jurors cannot give (a mean of ratings) is not on the jurors' scale.
-        occurring = {self._read(value) for value in (votes | gold if self._words else votes) if value is not None}
+        named = votes | gold if self._words or listed else votes
+        occurring = {self._read(value) for value in named if value is not None}
         self.labels = tuple(self._read(label) for label in given if label is not None)
         if not self.labels:
             self.labels = tuple(sorted(occurring, key=lambda value: (isinstance(value, str), value)))
@@ -104,11 +115,11 @@ def group_numbers(items: Sequence[ItemVotes]) -> Ints:
     return numbers
 
 
-def passed_by_jury(items: Sequence[ItemVotes], pass_label: str | None) -> Ints:
+def passed_by_jury(items: Sequence[ItemVotes], pass_labels: Collection[str]) -> Ints:
     """Return, per item, whether the jury passes it; empty if there are no verdicts."""
     said = [item.verdict for item in items if item.verdict is not None]
     return np.array(
-        [_passes(verdict, pass_label) for verdict in said] if len(said) == len(items) else [], dtype=np.int64
+        [_passes(verdict, pass_labels) for verdict in said] if len(said) == len(items) else [], dtype=np.int64
     )
 
 
@@ -116,7 +127,7 @@ def _few(values: set[Value]) -> str:
     return ", ".join(sorted(map(str, values))[:4])
 
 
-def _passes(verdict: Judgment, pass_label: str | None) -> int:
+def _passes(verdict: Judgment, pass_labels: Collection[str]) -> int:
     if verdict.status is not None:
         return {Status.PASS: 1, Status.FAIL: 0}.get(verdict.status, MISSING)
-    return MISSING if pass_label is None else int(verdict.label == pass_label)
+    return int(verdict.label in pass_labels) if pass_labels else MISSING

@@ -375,7 +375,7 @@ def assemble(
     unique = one_per_item(rows)
     found, pass_label = in_jurors_words(with_grades(unique), pass_labels, known_labels)
     names = names_of_jurors(found, jurors, sort=sort_jurors)
-    scale = Scale(found, names, labels)
+    scale = Scale(found, names, labels, listed=bool(pass_labels))
     if pass_label is None and "PASS" in scale.labels:
         pass_label = "PASS"
     if pass_label is not None and pass_label not in scale.labels and found:
@@ -400,7 +400,7 @@ def assemble(
         models=tuple(models.get(name) for name in names),
         selected=selected_jurors(found, names) if any(map(has_selected_jurors, verdicts.values())) else (),
         orders=codes_by_order(found, names, scale),
-        verdicts=passed_by_jury(found, pass_label),
+        verdicts=passed_by_jury(found, pass_labels if pass_label is None else (pass_label,)),
         merged=len(rows) - len(found),
         failed_runs=failed_runs.number,
         stated=stated_by(found, names, scale),

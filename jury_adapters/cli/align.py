@@ -113,7 +113,7 @@ def align(
         target = None if out is None else _Target(jury, out, judge, rubric_to_change(judge, rubric), permissions)
         if target is not None:
             target.check(sources=(cases, jury, labels, *_files_in(jury)), force=force)
-        labelled, _, _ = labelled_cases(
+        labelled, *_ = labelled_cases(
             CaseFile(cases, messages.info, field_map=FieldMap.parse(map_ or ())), label_column, messages,
             labels=labels, holds="the alignment holds",
         )  # fmt: skip

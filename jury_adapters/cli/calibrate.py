@@ -126,7 +126,7 @@ def calibrate(
             force=force,
             permissions={"allow_commands": allow_commands, "allow_base_url": allow_base_url},
         )
-        labelled, places, contradicting = labelled_cases(
+        labelled, places, contradicting, _ = labelled_cases(
             CaseFile(cases, messages.info, field_map=FieldMap.parse(map_ or ())), label_column, messages,
             labels=labels, holds="the guarantee holds",
         )  # fmt: skip

@@ -71,11 +71,13 @@ class LabelledCases(NamedTuple):
         pairs: the cases with their labels.
         places: the line of each.
         contradicting: the number of cases that are left out because reviewers contradict each other.
+        split: these cases, as far as they are those of `jury review`.
     """
 
     pairs: list[tuple[Case, str | bool]]
     places: list[str]
     contradicting: int
+    split: Sequence[Case] = ()
 
 
 def check_labels_of(
@@ -364,7 +366,8 @@ def labelled_cases(
             "chosen alike; for all cases label with: jury review --only all",
             "yellow",
         )
-    return LabelledCases(labelled, places, len(split) + len(elsewhere))
+    tied = [case for case in read if (one := said_of(case.metadata)) is not None and one.identity in split]
+    return LabelledCases(labelled, places, len(split) + len(elsewhere), tied)
 
 
 def _with_labels_of(

@@ -101,7 +101,8 @@ def _labels(file: Path, column: str, field_map: FieldMap | None, messages: Messa
         if cases.problems and not list(CaseFile(file, lambda _: None, field_map=cases.field_map)):
             raise InputError(f"{error}; {_NEEDS_ANSWER}") from None
         raise
-    return found.pairs
+    split = [(case, label) for case in found.split for label in ("PASS", "FAIL")]  # the words of jury review
+    return [*found.pairs, *split]
 
 
 def _pass_labels_of(results: tuple[Path, Path], labels: list[Labelled]) -> Sequence[str]:

@@ -81,7 +81,7 @@ def compare_files(
     decided = [None if is_store(file) else decision_of(file) for file, _ in sources]
     return compare(
         first, second, titles=titles, labels=labels, pass_labels=pass_labels, group=group or kept,
-        needs_groups=bool(group), gates=(decided[0], decided[1]), planned=(planned[0], planned[1]),
+        needs_groups=bool(group), by_id=group is None, gates=(decided[0], decided[1]), planned=(planned[0], planned[1]),
         use_labels=_how_to_use_labels(a, b),
     )  # fmt: skip
 

@@ -40,7 +40,7 @@ say what the labels are for:
 def sample_size(
     *,
     interval: Annotated[
-        float | None, share_option("The 95 % interval of a pass rate is to reach so far to either side.")
+        float | None, share_option("The 95 % interval of a pass rate is to reach so far to either side of its centre.")
     ] = None,
     agreement: Annotated[float | None, share_option("The agreement that jury calibrate is to guarantee.")] = None,
     difference: Annotated[

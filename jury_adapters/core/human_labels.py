@@ -133,6 +133,21 @@ def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known
             )
 
 
+def check_vote_spelling(votes: Iterable[str], pass_labels: Collection[str]) -> None:
+    """Check that no vote is a PASS label in other capitals, which would mean FAIL.
+
+    Raises:
+        UnclearLabels: one is.
+    """
+    spelt = {label.casefold(): label for label in pass_labels}
+    for vote in sorted(set(votes) - {"PASS", *pass_labels}):
+        if (given := spelt.get(vote.casefold())) is not None:
+            raise UnclearLabels(
+                f"jurors vote {plain_repr(vote)}, which differs only in capitals from {plain_repr(given)}, and only "
+                f"{plain_repr(given)} is said to mean PASS"
+            )
+
+
 def tally(labels: Mapping[str, int]) -> str:
     """Return labels with their counts as text, the most frequent first.
 

@@ -15,6 +15,7 @@ from jury_adapters.core.human_labels import (
     GOLD,
     LabelMeanings,
     UnclearLabels,
+    check_vote_spelling,
     human_label,
     human_label_of,
     labels_in_words,
@@ -152,6 +153,7 @@ class LabelComparison:
         found.failed_runs = self.failed_runs
         found._human, found.known_labels = self._human, self.known_labels
         found._counted.jurors = {(name,): one._opinions.jury for name, one in juries.items()}
+        found._counted.given = [one._opinions.spoken for one in juries.values()]
         return found
 
     @property
@@ -297,14 +299,15 @@ class LabelComparison:
             return Reading(problem=self._contradiction)
         if len(self.labels) > _MOST_LABELS:
             return Reading(problem=_NO_LABELS)
+        heard = self._opinions
         try:
             meanings = self._meanings()
+            check_vote_spelling(heard.spoken, self.pass_labels)
         except UnclearLabels as error:
             return Reading(problem=f"{error.what}; {HOW_TO_NAME_THEM}")
-        heard = self._opinions
         said = {said for _, said, _ in heard.jury if said}  # empty where the jury decided nothing, as in an outage
         said = said or {said for counts in heard.jurors.values() for _, said, _ in counts if said}
-        return read_labels(self.labels, said, meanings)
+        return read_labels(self.labels, said, meanings, heard.spoken)
 
     def to_dict(self) -> dict[str, JsonValue] | None:
         """Return JSON values; None if no case has a human label."""

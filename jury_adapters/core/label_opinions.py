@@ -23,12 +23,14 @@ class LabelOpinions:
         jury: those of the verdicts.
         jurors: those of each juror that answers the question of the verdict, by its path.
         learned: the meanings of labels, also of verdicts on cases without a human label.
+        given: the ``spoken`` of other counts, for opinions of juries in the place of those of jurors.
     """
 
     def __init__(self) -> None:
         self.jury: Counts = Counter()
         self.jurors: dict[Path, Counts] = {}
         self.learned = Learned()
+        self.given: list[Counter[str]] = []
 
     def add(self, judgment: Judgment, labelled: tuple[str | None, Hashable], times: int) -> None:
         """Count judgments of one form.
@@ -51,3 +53,15 @@ class LabelOpinions:
     def of_juror(self, path: Path) -> Counts:
         """Return the counts of one juror, which are empty at first."""
         return self.jurors.setdefault(path, Counter())
+
+    @property
+    def spoken(self) -> Counter[str]:
+        """Number of opinions of jurors by label, of those without PASS or FAIL; of a single judge, its own opinions."""
+        found = Counter[str]()
+        for one in self.given:
+            found |= one
+        for counts in () if self.given else self.jurors.values() or (self.jury,):
+            for (_, said, _), times in counts.items():
+                if said is not None and said[0] is None and said[1] is not None:
+                    found[said[1]] += times
+        return found

@@ -30,11 +30,14 @@ class Reading:
         meanings: the PASS or FAIL meaning of labels; None to compare labels unchanged.
         labels: the count of each human label.
         problem: the reason why they cannot be compared, with the fix; empty if they can.
+        spoken: the labels that jurors give without PASS or FAIL. With listed PASS labels the others mean FAIL, also if
+            no case has them as a human label.
     """
 
     meanings: LabelMeanings | None = None
     labels: Mapping[str, int] = field(default_factory=dict)
     problem: str = ""
+    spoken: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def pass_fail(self) -> bool:
@@ -51,8 +54,16 @@ class Reading:
             return None
         if self.meanings is None:
             return _word(said, self.labels)
-        status = _status(said, self.meanings, self.labels)
+        status = _status(said, self.meanings, {**self.spoken, **self.labels})
         return None if status is None else str(status)
+
+    @property
+    def other_words(self) -> Mapping[str, int]:
+        """The count of each label of jurors that means FAIL although no labelled case has it."""
+        if self.meanings is None or not self.meanings.only:
+            return {}
+        known = {*self.labels, *self.meanings.meaning}
+        return {label: times for label, times in self.spoken.items() if label not in known}
 
 
 def describe_sample(
@@ -97,19 +108,31 @@ def _describe_other_labels(reading: Reading) -> Iterator[str]:
             f"All labels that are not said to mean PASS count as FAIL ({tally(others)}). To leave out a label that "
             "means neither, such as unclear, leave its cells empty."
         )
+    if reading.other_words:
+        yield (
+            f"Votes with a label that is not said to mean PASS count as FAIL, also with one that no labelled case has "
+            f"({tally(reading.other_words)})."
+        )
 
 
-def read_labels(labels: Mapping[str, int], opinions: Collection[Opinion], meanings: LabelMeanings) -> Reading:
+def read_labels(
+    labels: Mapping[str, int],
+    opinions: Collection[Opinion],
+    meanings: LabelMeanings,
+    spoken: Mapping[str, int] | None = None,
+) -> Reading:
     """Return the way in which human labels are compared with opinions.
 
     Args:
         labels: the count of each human label.
         opinions: the opinions of the jury, or without a jury those of the jurors.
         meanings: the PASS or FAIL meaning of labels, as far as it is known.
+        spoken: the count of each label that jurors give without PASS or FAIL.
     """
+    spoken = spoken or {}
     known = all(meanings.status_of(label) is not None for label in labels)
     if meanings.only or (known and all(_status(said, meanings, labels) is not None for said in opinions)):
-        return Reading(meanings, labels)
+        return Reading(meanings, labels, spoken=spoken)
     words = {word for said in opinions if (word := _word(said, labels)) is not None}
     if any(_status(said, meanings, labels) is not None for said in opinions) and not words <= set(labels):
         return Reading(problem=f"{unclear(labels)}; {HOW_TO_NAME_THEM}")
@@ -131,5 +154,5 @@ def _status(said: Opinion, meanings: LabelMeanings, labels: Collection[str]) -> 
     status, label = said
     if status is not None or label is None:
         return status
-    # With listed PASS labels, a label that is not a human label does not mean FAIL.
+    # With listed PASS labels, a label that only verdicts have, such as that of a disagreement, does not mean FAIL.
     return meanings.status_of(label) if not meanings.only or label in labels or label in meanings.meaning else None

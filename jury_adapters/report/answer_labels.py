@@ -23,11 +23,13 @@ class PairLabels(NamedTuple):
         a: whether the first answer passes; None without a label.
         b: the same for the second answer.
         shared: whether one label is that of both answers.
+        contradicted: whether both answers were labelled, and labels of one or both of them contradict each other.
     """
 
     a: list[bool | None]
     b: list[bool | None]
     shared: list[bool]
+    contradicted: Sequence[bool] = ()
 
     @property
     def complete(self) -> list[bool]:
@@ -122,7 +124,9 @@ class AnswerLabels:
         for at, (a, b) in enumerate(pairs):
             if shared[at] and first[at] is second[at] is None:  # whichever label is right, it is that of both
                 first[at] = second[at] = self._passed[min(a & b)]
-        return PairLabels(first, second, shared)
+        said = zip(pairs, first, second, strict=True)
+        contradicted = [bool(a and b) and None in (of_a, of_b) for (a, b), of_a, of_b in said]
+        return PairLabels(first, second, shared, contradicted)
 
     @property
     def unmatched(self) -> int:

@@ -14,10 +14,11 @@ from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
+from jury_adapters.report.copies import group_copies, warn_of_copies
 from jury_adapters.report.corrected_difference import corrected_difference
 from jury_adapters.report.entries import Entries
 from jury_adapters.report.flips import FLIPS_SHOWN, Flip, changed_cases
-from jury_adapters.report.matching import Matching, match
+from jury_adapters.report.matching import match
 from jury_adapters.report.run_facts import RunFacts
 from jury_adapters.report.selected_labels import Opinions
 from jury_adapters.report.stopped_runs import warn_of_missing, warn_of_stops
@@ -214,6 +215,7 @@ def compare(
     pass_labels: Collection[str] = (),
     group: str = "",
     needs_groups: bool = True,
+    by_id: bool = False,
     gates: tuple[GateDecision | None, GateDecision | None] = (None, None),
     planned: tuple[int | None, int | None] = (None, None),
     use_labels: str = "jury compare --labels, or labels= in Python, corrects it",
@@ -232,6 +234,9 @@ def compare(
             second run, or from the first if the second does not have it.
         needs_groups: whether a case of independent samples without a group is an error; otherwise there is a warning,
             and the interval takes no account of groups.
+        by_id: whether, without a group, the pairs of one id are a group, such as copies of a case or several answers to
+            a question, and of independent samples the copies of a case. They are alike, and taken as independent they
+            would make the interval too narrow.
         gates: for each run, the decision of a gate that may have ended it early.
         planned: for each run, the number of cases that it was to judge; None if it is unknown.
         use_labels: how to correct the difference by the human labels that the runs hold, for a warning.
@@ -246,10 +251,13 @@ def compare(
     first, second = (RunFacts.of(run, group=group, labels=known) for run in (before, after))
     matching = match(first, second)
     pairs, same = matching.pairs, matching.same_answers
+    copies = 0 if pairs or group or not by_id else group_copies(first, second)
     ungrouped = [] if pairs else _without_group(first, second)
     if needs_groups and ungrouped:
         raise ungrouped[0]
-    groups = [_group(first.groups[a], second.groups[b]) for a, b in pairs] if group else []
+    groups = (
+        [_group(first.groups[a], second.groups[b]) for a, b in pairs] if group else [*matching.ids] if by_id else []
+    )
     verdicts = [first.passed[a] for a, _ in pairs], [second.passed[b] for _, b in pairs]
     found, passed = _difference(first, second, verdicts, groups, same_answers=same)
     corrected = None
@@ -275,7 +283,9 @@ def compare(
         other_questions=matching.other_questions,
         other_contexts=matching.other_contexts,
         warnings=(
-            *_warnings(matching, group, ungrouped, [] if same else list(first.jury.differences(second.jury))),
+            *_warnings(ungrouped, group, [] if same else list(first.jury.differences(second.jury))),
+            *warn_of_copies(copies),
+            *matching.warnings(group, by_id=by_id and not group),
             *_warn_of_failed_runs(first, second, pairs),
             *warn_of_missing((len(first), len(second)), planned, gates),
             *warn_of_stops(*gates),
@@ -287,8 +297,8 @@ def compare(
     )
 
 
-def _warnings(matching: Matching, group: str, ungrouped: Sequence[InputError], juries: Sequence[str]) -> Iterator[str]:
-    """Yield sentences about what makes the pairs doubtful, and about what differs between the juries."""
+def _warnings(ungrouped: Sequence[InputError], group: str, juries: Sequence[str]) -> Iterator[str]:
+    """Yield sentences about missing groups, and about what differs between the juries."""
     if ungrouped:
         yield (
             f"the interval takes no account of groups ({visible(group)}), because {counted(len(ungrouped), 'case')} "
@@ -300,7 +310,6 @@ def _warnings(matching: Matching, group: str, ungrouped: Sequence[InputError], j
             "different juries judged a and b, so the difference is not one of the systems alone: "
             f"{visible('; '.join(juries[:_CLAUSES]))}{more}."
         )
-    yield from matching.warnings(group)
 
 
 def _warn_of_failed_runs(before: RunFacts, after: RunFacts, pairs: Sequence[tuple[int, int]]) -> Iterator[str]:

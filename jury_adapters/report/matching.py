@@ -24,6 +24,7 @@ class Matching(NamedTuple):
         repeated_ids: the number of ids that occur more than once in a run, if ids match the cases.
         under_other_ids: the number of unpaired cases of each run whose question is that of one unpaired case of the
             other, if ids match the cases.
+        ids: the id of each pair, if several pairs have one; else empty.
     """
 
     pairs: list[tuple[int, int]]
@@ -34,17 +35,19 @@ class Matching(NamedTuple):
     other_contexts: int = 0
     repeated_ids: int = 0
     under_other_ids: int = 0
+    ids: Sequence[Hashable] = ()
 
     @property
     def same_answers(self) -> bool:
         """Whether every pair has the same judged content, so that two juries are compared."""
         return bool(self.equal) and all(self.equal)
 
-    def warnings(self, group: str) -> Iterator[str]:
+    def warnings(self, group: str, *, by_id: bool = False) -> Iterator[str]:
         """Yield sentences about what makes the pairs doubtful.
 
         Args:
             group: the field that identifies the group of a case; empty for independent cases.
+            by_id: whether the pairs of one id are a group.
         """
         if self.other_questions:
             has = "has" if self.other_questions == 1 else "have"
@@ -64,11 +67,12 @@ class Matching(NamedTuple):
                 f"{counted(self.under_other_ids, 'question is', 'questions are')} in both runs under different ids, so "
                 f"{left_out}; give both answers to a question the same id."
             )
-        if self.repeated_ids:
+        if self.repeated_ids and self.pairs:
             what = f"{counted(self.repeated_ids, 'id occurs', 'ids occur')} more than once in a run"
+            together = " Pairs of one id, such as copies of a case, count as one group." if by_id and self.ids else ""
             yield (
-                f"{what}; such cases are paired by equal content, then by equal question, then in order. Give each "
-                f"case its own id{'' if group else ', or name what belongs together as the group'}."
+                f"{what}; such cases are paired by equal content, then by equal question, then in order.{together} "
+                f"Give each case its own id{'' if group else ', or name what belongs together as the group'}."
             )
 
 
@@ -92,6 +96,7 @@ def match(before: RunFacts, after: RunFacts) -> Matching:
             why_unpaired=f"{why}, not every case has an id, and only {len(pairs):,} of {smaller:,} cases have equal "
             "content in both runs",
         )
+    ids = [new[b] for _, b in pairs] if by == "item_id" else []
     asked = ((before.question[a], after.question[b]) for a, b in pairs)
     sources = ((before.source[a], after.source[b]) for a, b in pairs)
     return Matching(
@@ -102,6 +107,7 @@ def match(before: RunFacts, after: RunFacts) -> Matching:
         other_contexts=sum(None not in both and both[0] != both[1] for both in sources),
         repeated_ids=len(_repeated(old) | _repeated(new)) if by == "item_id" else 0,
         under_other_ids=_under_other_ids(before, after, pairs) if by == "item_id" else 0,
+        ids=ids if len(set(ids)) < len(ids) else (),
     )
 
 

@@ -367,8 +367,8 @@ class Report:
             labels: rows with ``gold``, cases with ``metadata["gold"]``, or pairs of case and label. A label belongs to
                 an answer; labels of both answers of a case correct the difference. Needs NumPy.
             pass_labels: the labels that mean PASS.
-            group: as for the class; by default that of the other run, else that of this one. ``""`` takes all cases as
-                independent.
+            group: as for the class; by default that of the other run, else that of this one, else the id where several
+                pairs have one. ``""`` takes all cases as independent.
 
         Raises:
             ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, or a case has no
@@ -381,7 +381,7 @@ class Report:
         kept = (other.group or self.group) if group is None else group
         return compare(
             self._rows, other._rows, titles=(self.title, other.title), labels=labels, pass_labels=pass_labels,
-            group=kept, needs_groups=bool(group), gates=(self.decision, other.decision),
+            group=kept, needs_groups=bool(group), by_id=group is None, gates=(self.decision, other.decision),
             planned=(self.planned, other.planned),
         )  # fmt: skip
 

@@ -124,6 +124,19 @@ class RunFacts:
         """The lines; None for unknown ones."""
         return [None if line < 0 else line for line in self.lines] if -1 in self.lines else self.lines
 
+    @property
+    def copies(self) -> Sequence[Hashable]:
+        """Name of each case that its copies share: the id where all cases have one, else the content if it is known.
+
+        Empty if no case has a copy.
+        """
+        if None not in self.item_id:
+            names: Sequence[Hashable] = self.item_id
+        else:
+            known = zip(self.key, self.index, strict=True)
+            names = [("case", at) if key in (None, EMPTY_KEY) else key for key, at in known]
+        return names if len(set(names)) < len(names) else ()
+
     def __len__(self) -> int:
         return len(self.index)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ from jury_adapters.calibration.types import Floats, Ints
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.statistics import Z95
+from jury_adapters.core.values import JsonValue
 from jury_adapters.statistics.differences import (
     CORRECTED,
     PairedCounts,
@@ -177,20 +179,48 @@ def _corrected(a: Floats, b: Floats, truths: tuple[Floats, Floats], clusters: In
         value, (interval, p) = found.value, interval_and_test(PairedCounts.of(said), by_group)
     details.update(p_value=p, better=better(interval, p), lam=found.lam, standard_error=found.error)
     groups = None if clusters is None else len(np.unique(own))
-    meaning = difference_sentence(value, interval, count, p=p, groups=groups, labelled=n)
-    sentence = f"Corrected by human labels of {counted(n, 'case')}: {meaning}{_at_face_value(plain)}"
-    return Estimate(CORRECTED, value, count, interval, sentence, tuple(warnings), details=details)
+    estimate = Estimate(CORRECTED, value, count, interval, "", tuple(warnings), details=details)
+    return replace(estimate, sentence=_corrected_sentence(estimate, groups))
+
+
+def widened(found: Estimate, below: float, above: float, *, groups: Sequence[Hashable], warning: str) -> Estimate:
+    """Return a corrected difference whose interval reaches further, with a warning that says why.
+
+    Args:
+        found: the difference, corrected by the labels of some of the cases.
+        below: how much further the interval reaches down.
+        above: how much further it reaches up.
+        groups: the group of each case, as for :func:`compare`.
+        warning: the reason, without a full stop.
+    """
+    assert found.value is not None
+    assert found.interval is not None
+    interval = max(-1.0, found.interval[0] - below), min(1.0, found.interval[1] + above)
+    details = {**found.details, "better": better(interval)}
+    wide = replace(found, interval=interval, warnings=(*found.warnings, warning), details=details)
+    clusters = _clusters(groups, found.n)
+    return replace(wide, sentence=_corrected_sentence(wide, None if clusters is None else len(np.unique(clusters))))
+
+
+def _corrected_sentence(found: Estimate, groups: int | None) -> str:
+    assert found.value is not None
+    assert found.interval is not None
+    n, p, naive, ends = (found.details[name] for name in ("labelled", "p_value", "naive", "naive_interval"))
+    assert isinstance(n, int)
+    tested = p if isinstance(p, float) else None
+    meaning = difference_sentence(found.value, found.interval, found.n, p=tested, groups=groups, labelled=n)
+    return f"Corrected by human labels of {counted(n, 'case')}: {meaning}{_at_face_value(naive, ends)}"
 
 
 def _opinions(values: Floats) -> list[bool | None]:
     return [None if np.isnan(value) else value == 1 for value in values.tolist()]
 
 
-def _at_face_value(plain: Estimate) -> str:
-    if plain.value is None or plain.interval is None:
+def _at_face_value(naive: JsonValue, interval: JsonValue) -> str:
+    if not isinstance(naive, float) or not isinstance(interval, list):
         return ""
-    ends = " to ".join(f"{100 * end:.1f}" for end in plain.interval)
-    return f" Taken at face value, the verdicts differ by {100 * plain.value:.1f} points ({ends})."
+    ends = " to ".join(f"{100 * end:.1f}" for end in interval if isinstance(end, float))
+    return f" Taken at face value, the verdicts differ by {100 * naive:.1f} points ({ends})."
 
 
 def _cut(value: float, centre: float, spread: float) -> tuple[float, tuple[float, float]]:

@@ -21,9 +21,19 @@ def wilson_half_width(n: int, rate: float) -> float:
     >>> round(wilson_half_width(100, 0.8), 4)
     0.0772
     """
+    low, high = wilson_ends(n, rate)
+    return (high - low) / 2
+
+
+def wilson_ends(n: int, rate: float) -> tuple[float, float]:
+    """Return the expected ends of the 95 % Wilson interval: their means over ``Bin(n, rate)``.
+
+    >>> [round(end, 3) for end in wilson_ends(41, 0.99)]
+    [0.898, 0.998]
+    """
     counts, weights = binomial_weights(n, rate)
-    intervals = np.array([wilson(hits, n) for hits in counts.tolist()])
-    return float(weights @ (intervals[:, 1] - intervals[:, 0]) / 2)
+    low, high = weights @ np.array([wilson(hits, n) for hits in counts.tolist()])
+    return float(low), float(high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.tolerance import equal, exceeds
 from jury_adapters.core.values import JsonValue
 from jury_adapters.statistics.design_effect import Clusters, check_share
-from jury_adapters.statistics.half_width import JudgedCases, wilson_half_width
+from jury_adapters.statistics.half_width import JudgedCases, wilson_ends, wilson_half_width
 
+_FAR = 0.25  # of the half-width
 _FLOOR = f"calibrate grants nothing on fewer than {FEWEST_LABELS} decided cases, however modest the guarantee"
 
 
@@ -126,7 +127,7 @@ def labels_for_interval(
     gives = {k: width(cluster.independent(k)) for k in _around(n) if not judged or k <= judged}
     labels_alone = None if by_labels is None else cluster.cases(by_labels)
     which = f"{n:,} of the {judged:,} judged cases" if judged else counted(n, "case")
-    saved = ""
+    saved = "" if judged else _uneven(cluster.independent(n), rate)
     if judged and labels_alone is not None:
         useless = "" if n < labels_alone else ": a jury with these rates hardly tells good from bad and saves no labels"
         saved = f" Without the jury's verdicts it takes {labels_alone:,}{useless}."
@@ -136,7 +137,7 @@ def labels_for_interval(
         measure="half-width",
         gives=gives,
         sentence=f"Label {which}: the 95 % interval of a pass rate of about {percent(rate)} is then expected to reach "
-        f"{_points(gives[n])} points to either side.{saved}",
+        f"{_points(gives[n])} points to either side of its centre.{saved}",
         assumed=tuple(assumed),
         details={"labels_alone": labels_alone, "design_effect": cluster.effect},
     )
@@ -294,16 +295,19 @@ def cases_for_difference(
     if paired:
         share = _discordant(difference, rate, other, discordant)
         needed, power_of = paired_sample(difference, share, power, level)
-        test = "the exact McNemar test"
+        test, at_most = "the exact McNemar test", f"{percent(level, 0)} at most"
         assumed = f"one system passes and the other does not in {percent(share)} of the cases"
     elif discordant is None:
         share = None
         needed, power_of = unpaired_sample(rate, other, power, level)
         test, assumed = "the z test of two proportions", "no case is answered by both systems"
+        at_most = f"about {percent(level, 0)}"
     else:
         raise ConfigurationError("a share of discordant cases is of pairs; unpaired systems have none")
     if needed is None or (n := cluster.cases(needed)) > MOST:
         raise ConfigurationError(f"more than {MOST:,} cases would be needed; look for a larger difference")
+    if group_size > 1:
+        test, at_most = "a test that allows for the groups", f"about {percent(level, 0)}"
     gives = {k: power_of(cluster.independent(k)) for k in _around(n)}
     which = f"Judge {counted(n, 'case')} with both systems" if paired else f"Judge {counted(n, 'case')} of each system"
     return SampleSize(
@@ -312,10 +316,18 @@ def cases_for_difference(
         measure="power",
         gives=gives,
         sentence=f"{which}: {test} then finds a difference between {percent(rate)} and {percent(other)} with a "
-        f"probability of {percent(gives[n])}, and one where there is none with {percent(level, 0)} at most.",
+        f"probability of {percent(gives[n])}, and one where there is none with {at_most}.",
         assumed=(f"the cases are a random sample{cluster.assumed}", assumed),
         details={"discordant": share, "power": gives[n], "design_effect": cluster.effect},
     )
+
+
+def _uneven(n: int, rate: float) -> str:
+    """Return a sentence with both ends of an interval whose centre is expected to lie far from the rate."""
+    low, high = wilson_ends(n, rate)
+    if abs((low + high) / 2 - rate) < _FAR * (high - low) / 2:
+        return ""
+    return f" At this rate the centre lies nearer to 50 %: expect an interval from {_points(low)} to {_points(high)} %."
 
 
 def _judged_cases(judged: int, rate: float, tpr: float | None, tnr: float | None, cluster: Clusters) -> JudgedCases:

@@ -425,3 +425,16 @@ def test_labels_by_id_alone_are_refused_with_the_reason():
         "under one id there are two answers here, one of each system, so a row of labels needs the answer that was "
         "labelled"
     ) in refused("a.jsonl", "b.jsonl", "--labels", "ids.jsonl", "--pass-label", "right")
+
+
+@pytest.mark.parametrize(("split", "corrected"), [(2, True), (12, False)])
+def test_answers_on_which_reviewers_are_split_are_not_left_out_as_if_they_were_random(split, corrected):
+    for system in "ab":
+        for by, answers in (("ann", "p\n" * 60), ("bob", "f\n" * (split if system == "b" else 0) + "p\n" * 60)):
+            done = run("review", f"{system}.jsonl", "--by", by, "--sample", 60,
+                       "--labels", "people.jsonl", "--quiet", typed=answers)  # fmt: skip
+            assert done.exit_code == 0
+    said = compared("a.jsonl", "b.jsonl", "--labels", "people.jsonl")
+    assert (f"Corrected by human labels of {60 - split} cases" in said) is corrected
+    assert (f"human labels contradict each other on {split} of the 60 cases" in said) is not corrected
+    assert (f"{split} cases of which both answers were labelled; the interval allows for any" in said) is corrected

@@ -249,3 +249,41 @@ def test_labels_that_differ_only_in_capitals_are_refused_until_all_are_named():
     with pytest.raises(ConfigurationError, match="'good' and 'Good' differ only in capitals"):
         Report.from_results(cases, pass_labels=["good"])
     assert Report.from_results(cases, pass_labels=["good", "Good"]).label_comparison.jury.accuracy.share == 1.0
+
+
+@pytest.mark.parametrize("gold", [["good", "good", "good"], ["good", "good", "poor"]])
+def test_recorded_votes_without_the_pass_label_are_false_fails_though_no_case_has_their_word(gold):
+    against = LabelComparison(["good"])
+    for truth, vote in zip(gold, ["good", "bad", "bad"], strict=True):
+        against.add_votes(truth, {"m": vote, "idle": None})
+    juror, idle = against.jurors
+    assert (juror.coverage.hits, juror.coverage.n) == (3, 3)
+    assert juror.false_fails.hits == 1 + (gold[2] == "good")
+    assert juror.accuracy.hits == 1 + (gold[2] == "poor")
+    assert idle.coverage.hits == 0
+    assert sum("one that no labelled case has (bad 2)" in note for note in against.notes) == 1
+
+
+def test_labels_of_live_jurors_without_a_status_mean_fail_and_that_of_their_disagreement_nothing():
+    against, other = LabelComparison(["good"]), LabelComparison(["good"])
+    for at, second in enumerate(["good", "bad", "bad"]):
+        jurors = {
+            "m": lambda case: Judgment(None, label="bad"),
+            "n": lambda case, says=second: Judgment(None, label=says),
+        }
+        for jury, found in ((Ensemble(jurors, voting="first_disagreement"), against), (Ensemble(jurors), other)):
+            case = Case(answer=str(at), metadata={"gold": "good"})
+            found.add(case, jury.judge(case))
+    assert (against.jury.coverage.hits, against.jury.accuracy.hits, against.jury.accuracy.n) == (2, 0, 2)
+    assert [(juror.coverage.hits, juror.false_fails.hits) for juror in against.jurors] == [(3, 3), (3, 2)]
+    both = against.beside({"first": against, "majority": other})
+    assert [row.coverage.hits for row in both.jurors] == [2, 3]
+
+
+@pytest.mark.parametrize(("vote", "refused"), [("Good", True), ("GOOD", True), ("goods", False), ("good", False)])
+def test_a_vote_in_other_capitals_than_the_pass_label_is_refused_as_a_human_label_is(vote, refused):
+    against = LabelComparison(["good"])
+    for truth in ("good", "bad"):
+        against.add_votes(truth, {"m": vote})
+    assert bool(against.rows) is not refused
+    assert (f"jurors vote '{vote}', which differs only in capitals from 'good'" in against.problem) is refused

@@ -57,12 +57,38 @@ def test_grades_with_one_meaning_do_not_contradict_each_other():
     assert found.corrected.value == pytest.approx(true_difference())
 
 
-def test_labels_of_two_reviewers_do_not_inflate_the_difference():
+def test_a_few_contradicting_labels_widen_the_interval_to_any_label_of_them():
     a, b = systems()
-    found = compared([*graded(a, 1, wrong=0.15), *graded(b, 2, wrong=0.15)])
+    labels = [*graded(a, 1), *graded(b, 2)]
+    split = [one for one in a if one[1].endswith("of a")][:4]
+    others = [{**row, "gold": GRADES[not truth][0]} for row, (*_, truth) in zip(graded(split, 3), split, strict=True)]
+    without = compared([row for row in labels if row["item_id"] not in {row["item_id"] for row in others}])
+    found = compared([*labels, *others])
+    assert found.corrected.value == without.corrected.value
+    (low, high), (least, most) = found.corrected.interval, without.corrected.interval
+    assert low < least
+    assert high > most
+    assert high - low == pytest.approx(most - least + 4 / CASES, abs=1e-9)  # the other label of each is known
+    assert f"{100 * low:.1f} to {100 * high:.1f}" in found.corrected.sentence
+    assert any("4 cases of which both answers were labelled; the interval allows" in one for one in found.remarks)
+
+
+def test_many_contradicting_labels_correct_no_difference():
+    a, b = systems()
+    found = compared([*graded(a, 1), *graded(b, 2), *graded(b, 4, wrong=0.25)])
+    assert found.corrected.value is None
+    assert "contradict each other on" in found.corrected.reason
+    assert "let one more reviewer settle them" in found.corrected.reason
+    assert found.sentence.startswith("b passes as many cases as a")  # by the verdicts alone
+
+
+def test_contradicting_labels_of_answers_of_both_systems_make_no_difference():
+    a, b = systems()
+    shared = [one for one in a if not one[1].endswith("of a")]
+    found = compared([*graded(a, 1), *graded(b, 2), *graded(shared, 3, wrong=0.3)])
     assert any("human labels that contradict each other" in warning for warning in found.warnings)
     assert f"human labels of {CASES} cases" in found.corrected.sentence
-    assert abs(found.corrected.value) <= true_difference() + 0.02  # noise makes a difference smaller
+    assert found.corrected.value == pytest.approx(true_difference())
 
 
 def test_contradicting_labels_of_an_answer_of_one_system_leave_its_case_out():

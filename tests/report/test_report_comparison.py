@@ -460,3 +460,57 @@ def test_other_weights_of_a_juror_make_another_jury(tiered):
     assert "stern has the weight 3 in a and 5 in b" in warnings[0]
     assert "kind has" not in warnings[0]
     assert "different juries" not in " ".join(before.compare(judged("y", 1, 3)).warnings)
+
+
+def test_copies_under_one_id_do_not_make_a_difference_certain():
+    before = [(f"t{at}", f"question {at}", "PASS" if at % 7 < 4 else "FAIL") for at in range(70)]
+    after = [(f"t{at}", f"question {at}", "PASS" if at % 7 not in (3, 6) else "FAIL") for at in range(70)]
+    once = with_ids(before).compare(with_ids(after))
+    thrice = with_ids(before * 3).compare(with_ids(after * 3))
+    independent = with_ids(before * 3).compare(with_ids(after * 3), group="")
+    assert (once.paired, thrice.paired, thrice.groups, once.groups) == (70, 210, 70, None)
+    assert thrice.difference == once.difference
+    assert thrice.interval[0] <= once.interval[0] + 0.01 < independent.interval[0]
+    assert thrice.p_value == pytest.approx(once.p_value, abs=0.005)
+    assert (once.found.details["better"], thrice.found.details["better"]) == (None, None)
+    assert independent.found.details["better"] == "b"
+    assert "count as one group" in thrice.remarks[0]
+    assert "count as one group" not in independent.remarks[0]
+
+
+def test_a_named_group_counts_before_repeated_ids():
+    def report(answers):
+        places = [{"id": f"t{at % 5}", "document": f"d{at % 10}"} for at in range(len(answers))]
+        cases = [Case(question="q", answer=said, metadata=at) for said, at in zip(answers, places, strict=True)]
+        return Report.from_results([(case, Judgment(case.answer)) for case in cases])
+
+    a, b = report(["PASS"] * 20), report(["PASS", "FAIL"] * 10)
+    assert (a.compare(b).groups, a.compare(b, group="document").groups) == (5, 10)
+
+
+def months(prefix, share, copies, *, named):
+    """A month of tickets that no other month has; some rows are there several times."""
+    rows = [(f"{prefix}{at}", f"{prefix} {at}", "PASS" if at % 20 < share else "FAIL") for at in range(60)] * copies
+    if named:
+        return with_ids(rows)
+    return Report.from_results(
+        [Judged(at, Case(answer=f"{asked} {said}"), Judgment(said)) for at, (_, asked, said) in enumerate(rows)]
+    )
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_copies_do_not_make_a_difference_of_independent_samples_certain(named):
+    def found(copies, **options):
+        return months("may", 12, copies, named=named).compare(months("june", 15, copies, named=named), **options)
+
+    once, often, independent = found(1), found(4), found(4, group="")
+    assert (once.paired, often.paired, often.groups) == (0, 0, 120)
+    assert (once.found.details["better"], often.found.details["better"]) == (None, None)
+    assert independent.found.details["better"] == "b"
+    assert often.interval[0] <= once.interval[0] + 0.01
+    assert not once.warnings
+    assert often.warnings == (
+        "360 cases have the id of an earlier case of the same run, or without ids its content; such copies count as "
+        "one group.",
+    )
+    assert not independent.warnings

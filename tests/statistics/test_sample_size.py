@@ -1,5 +1,6 @@
 """Sample sizes: exact enumeration, independent implementations, published figures, and what is refused."""
 
+import re
 from functools import cache
 from math import ceil, inf, nan
 
@@ -16,6 +17,7 @@ from jury_adapters.calibration.power import MOST, binomial_weights, power_of_gua
 from jury_adapters.calibration.thresholds import Trials, choose_thresholds
 from jury_adapters.core.clustered_shares import GroupSum, intraclass_correlation
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.statistics import wilson
 from jury_adapters.statistics import (
     SampleSize,
     cases_for_difference,
@@ -352,3 +354,28 @@ def test_a_jury_that_saves_no_labels_is_named():
     told = labels_for_interval(0.05, 0.75, judged=460, tpr=0.25, tnr=0.85).sentence
     assert told.endswith(": a jury with these rates hardly tells good from bad and saves no labels.")
     assert "saves no labels" not in labels_for_interval(0.05, 0.75, judged=460, tpr=0.95, tnr=0.85).sentence
+
+
+@pytest.mark.parametrize(("half_width", "rate"), [(0.05, 1.0), (0.05, 0.99), (0.02, 0.97), (0.05, 0.02)])
+def test_an_interval_near_an_end_names_how_far_it_reaches(half_width: float, rate: float) -> None:
+    found = labels_for_interval(half_width, rate)
+    hits = np.random.default_rng(1).binomial(found.n, rate, size=4000)
+    low, high = np.mean([wilson(int(one), found.n) for one in hits], axis=0)
+    said = re.search(r"expect an interval from ([\d.]+) to ([\d.]+) %", found.sentence)
+    assert said is not None
+    assert [float(end) for end in said.groups()] == pytest.approx([100 * low, 100 * high], abs=0.2)
+    assert max(rate - low, high - rate) > 1.25 * half_width
+
+
+def test_an_even_interval_reaches_as_far_to_either_side_of_its_centre() -> None:
+    sentence = labels_for_interval(0.07, 0.8).sentence
+    assert sentence.endswith("7.0 points to either side of its centre.")
+
+
+def test_no_mcnemar_test_is_planned_for_cases_in_groups() -> None:
+    for paired in (True, False):
+        said = cases_for_difference(0.1, 0.5, paired=paired, group_size=10, icc=0.3).sentence
+        assert "a test that allows for the groups then finds" in said
+        assert said.endswith("about 5 %.")
+    assert cases_for_difference(0.1, 0.5).sentence.endswith("with 5 % at most.")
+    assert cases_for_difference(0.1, 0.5, paired=False).sentence.endswith("with about 5 %.")
