@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.clustered_shares import (
@@ -188,12 +188,7 @@ class CriterionCount(JurorCount):
     def add_result(self, result: Judgment, group: Hashable | None, times: int = 1) -> None:
         """Count a result, and the agreement of the jurors behind it; for a cascade, that of its first vote."""
         self.add(outage_as_error(result), NOT_COMPARED, group, times=times)
-        vote = first_vote(result)
-        if vote is not None and vote.agreement is not None:
-            self.agreements += times * vote.agreement
-            self.with_agreement += times
-            self.split += times * vote.disagreement
-            self.stopped_early += times * vote.partial
+        add_agreement(self, result, times)
 
     @property
     def mean_agreement(self) -> float | None:
@@ -268,6 +263,27 @@ class TierCount:
             "policy": self.policy, "reached": self.reached, "stopped": dict(self.stopped), "decided": self.decided,
             "broken": self.broken,
         }  # fmt: skip
+
+
+class AgreementCounts(Protocol):
+    """Object with the counts of agreement that :class:`CriterionCount` describes."""
+
+    agreements: float
+    with_agreement: int
+    split: int
+    stopped_early: int
+
+
+def add_agreement(counts: AgreementCounts, result: Judgment, times: int) -> bool:
+    """Count the agreement of the first vote in results of one form, and return whether there is any."""
+    vote = first_vote(result)
+    if vote is None or vote.agreement is None:
+        return False
+    counts.agreements += times * vote.agreement
+    counts.with_agreement += times
+    counts.split += times * vote.disagreement
+    counts.stopped_early += times * vote.partial
+    return True
 
 
 def why_unusable(vote: Judgment) -> str | None:

@@ -111,18 +111,13 @@ def shown(text: str) -> str:
 
 
 def _row(entry: Entry, flip: Flip | None, human: str | None) -> JsonValue:
-    judgment, case, usage = entry.judgment, entry.case, entry.judgment.usage.total
+    judgment, case = entry.judgment, entry.case
     row: dict[str, JsonValue] = {"where": shown(entry.where)}
     if entry.unmet:
         row["unmet"] = True
     if human is not None:
         row["human"] = human
-    if judgment.score is not None:
-        row["score"] = judgment.score
-    if usage.cost_usd:
-        row["cost"] = usage.cost_usd
-    if not usage.cost_complete:
-        row["unpriced"] = True
+    _add_score_and_cost(row, judgment)
     if case is not None:
         texts = {"question": shown(_asked(case)), "answer": shown(case.answer or "")}
         row |= {name: text for name, text in texts.items() if text}
@@ -210,18 +205,12 @@ def _shared_juror(name: str, vote: Judgment) -> dict[str, JsonValue]:
 
 
 def _juror(shared: Mapping[str, JsonValue], vote: Judgment) -> JsonValue:
-    usage = vote.usage.total
     values = dict(shared)
-    if vote.score is not None:
-        values["score"] = vote.score
+    _add_score_and_cost(values, vote)
     if vote.confidence is not None:
         values["confidence"] = vote.confidence
     if vote.elapsed_s is not None:
         values["seconds"] = vote.elapsed_s
-    if usage.cost_usd:
-        values["cost"] = usage.cost_usd
-    if not usage.cost_complete:
-        values["unpriced"] = True
     if vote.reasoning:
         values["reasoning"] = shown(vote.reasoning)
     if vote.findings:
@@ -229,6 +218,16 @@ def _juror(shared: Mapping[str, JsonValue], vote: Judgment) -> JsonValue:
     if vote.claims:
         values["claims"] = _claims(vote.claims)
     return values
+
+
+def _add_score_and_cost(values: dict[str, JsonValue], judgment: Judgment) -> None:
+    usage = judgment.usage.total
+    if judgment.score is not None:
+        values["score"] = judgment.score
+    if usage.cost_usd:
+        values["cost"] = usage.cost_usd
+    if not usage.cost_complete:
+        values["unpriced"] = True
 
 
 def _findings(findings: Sequence[Finding]) -> list[JsonValue]:

@@ -279,7 +279,7 @@ class Summary:
         For a cascade, it is the agreement in the first tier that votes, before any escalation. Votes in different tiers
         are not compared, and decisions of screening tiers have no agreement.
         """
-        return self.counts.agreement / self.with_agreement if self.with_agreement else None
+        return self.counts.agreements / self.with_agreement if self.with_agreement else None
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the summary as JSON values."""

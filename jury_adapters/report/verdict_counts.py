@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar
 
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.opinions import deciding_votes, first_vote, is_escalated
+from jury_adapters.core.opinions import deciding_votes, is_escalated
 from jury_adapters.core.outage_bias import OutageBias
 from jury_adapters.core.over_budget import is_over_budget
 from jury_adapters.core.return_values import is_failed_run
@@ -19,6 +19,7 @@ from jury_adapters.report.counters import (
     GroupedOutcomes,
     JurorCount,
     TierCount,
+    add_agreement,
     add_bounded,
     models_not_asked,
     why_unusable,
@@ -38,7 +39,7 @@ class VerdictCounts:
         outage_bias: the votes that are missing.
         by_juror: the votes of each juror.
         single: the votes of judges without a jury.
-        agreement: the sum of the agreements in the cases with two votes or more.
+        agreements: the sum of the agreements in the cases with two votes or more.
 
     :class:`~jury_adapters.report.summary.Summary` describes the others.
     """
@@ -58,7 +59,7 @@ class VerdictCounts:
         self.calls_saved = self.review = self.same_family = 0
         self.given_up: dict[str, GivenUp] = {}
         self.over_budget = self.decided_over_budget = self.abstained_over_budget = 0
-        self.agreement = 0.0
+        self.agreements = 0.0
         self.with_agreement = self.split = self.stopped_early = self.escalated = 0
         self.outage_bias = OutageBias()
         self.outcomes = GroupedOutcomes()
@@ -118,12 +119,7 @@ class VerdictCounts:
     def _add_verdict(self, verdict: Verdict, group: Hashable | None, times: int) -> None:
         self.calls_saved += times * verdict.calls_saved
         self.same_family += times * (verdict.same_family is True)
-        first = first_vote(verdict)
-        if first is not None and first.agreement is not None:
-            self.agreement += times * first.agreement
-            self.with_agreement += times
-            self.split += times * first.disagreement
-            self.stopped_early += times * first.partial
+        if add_agreement(self, verdict, times):
             self.escalated += times * is_escalated(verdict)
         for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
             self.tiers.setdefault(name, TierCount())
