@@ -266,7 +266,10 @@ class Ensemble(Jury):
         return self._with(_stop_rule=rule) if self.schedule == "early_stop" else self
 
     def asking_everyone(self) -> Ensemble:
-        return self._with(schedule="parallel") if self.schedule == "early_stop" else self
+        jurors = tuple(replace(juror, judge=juror.judge.asking_everyone()) for juror in self.jurors)
+        if self.schedule != "early_stop" and jurors == self.jurors:
+            return self
+        return self._with(schedule="parallel" if self.schedule == "early_stop" else self.schedule, jurors=jurors)
 
     def verdict_of(
         self, judgments: Sequence[Judgment], generator: str | None, **about: Unpack[AboutVerdict]

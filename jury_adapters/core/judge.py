@@ -354,7 +354,8 @@ class Judge(ABC):
     def asking_everyone(self) -> Judge:
         """Return this judge without the early stopping that would change its score, confidence or judgments.
 
-        Rules that read the score or the confidence of a nested jury use it in this form.
+        Rules that read the score or the confidence of a nested jury, or whether only jurors that broke caused its FAIL,
+        use it in this form.
         """
         return self
 

@@ -78,7 +78,7 @@ class UntilDecided:
     A verdict after an early stop has the same status and label as the verdict of all jurors, whatever the jurors that
     were not asked would have voted. Score, confidence, agreement, tally, reasoning, warnings, reasons for review, usage
     and the list of judgments describe only the jurors that were asked, and may differ. So a rule, a weighted scorecard
-    or a tier policy that reads the score or the confidence of a nested jury asks all jurors of that jury; see
+    or a tier policy that reads more of a nested jury than its status and label asks all jurors of that jury; see
     :meth:`jury_adapters.core.judge.Judge.asking_everyone`.
 
     Attributes:

@@ -125,6 +125,9 @@ class Scorecard(Jury):
     def _traits(self) -> Traits:
         return {"criteria": self.names}
 
+    def asking_everyone(self) -> Self:
+        return self._with(jurors=tuple(replace(juror, judge=juror.judge.asking_everyone()) for juror in self.jurors))
+
     async def assess(self, case: Case) -> Verdict:
         return self.aggregate(await ask_all(self.jurors, case), generator=case.generator)
 

@@ -215,7 +215,7 @@ class VotingStrategy(ABC):
 
     @property
     def reads_numbers(self) -> bool:
-        """Whether the rule reads more than the status and label of a judgment, such as its score or confidence."""
+        """Whether the rule reads more than the status and label of a judgment, such as its score or what broke."""
         return True
 
     def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:

@@ -3,8 +3,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.plain_judges import Says
 
-from jury_adapters import ConfigurationError, Ensemble, Judgment, Status
+from jury_adapters import ConfigurationError, Ensemble, Judgment, Scorecard, Status
 from jury_adapters.core.voting.rules.bayes import Bayes
 from jury_adapters.core.voting.rules.majority import Majority
 
@@ -181,3 +182,28 @@ def test_a_jury_that_fails_a_case_only_because_of_an_outage_does_not_speak_for_i
     assert panel.judge("any question").tally.errors_decided
     verdict = Ensemble([lambda case: False, panel], voting="bayes", reliabilities=[0.6, 0.2]).judge("any question")
     assert verdict.status is Status.FAIL
+
+
+def broken_last():
+    """A jury whose first juror fails the case and whose last one breaks; the others are not asked if it stops early."""
+    jurors = [Says(FAIL, "a"), Says(FAIL, "b", cost=2), Says(ERROR, "c")]
+    return Ensemble(jurors, voting="k_veto", k=1, min_votes=2, errors="fail", schedule="early_stop", name="inside")
+
+
+def test_a_jury_inside_asks_all_its_jurors_where_errors_count_against_the_case():
+    # A FAIL of a juror below 1/2 counts for PASS, but not if only jurors that broke caused it. Only a jury that asked
+    # all its jurors can say that.
+    alone = broken_last().judge("?")
+    assert alone.partial
+    assert alone.failed_by_errors
+    for inside in (broken_last(), Ensemble([broken_last()]), Scorecard({"one": broken_last()})):
+        verdict = Ensemble([inside], voting="bayes", reliabilities=[0.2]).judge("?")
+        assert verdict.status is Status.PASS
+        assert not verdict.judgments[0].failed_by_errors
+
+
+def test_a_jury_inside_may_stop_early_where_each_juror_counts_for_its_vote():
+    for reliabilities in ([0.8], {"inside": (0.9, 0.6)}):
+        assert Ensemble([broken_last()], voting="bayes", reliabilities=reliabilities).judge("?").judgments[0].partial
+    by_name = Ensemble([broken_last()], voting="bayes", reliabilities={"inside": (0.9, 0.05)})
+    assert not by_name.judge("?").judgments[0].partial

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, fsum, log
 from typing import ClassVar, TypeAlias
@@ -54,16 +54,18 @@ class Bayes(VotingStrategy):
         super().__post_init__()
         _check_probability(self.prior, "prior")
         _check_probability(self.threshold, "threshold")
-        by_name = isinstance(self.reliabilities, Mapping)
         if not isinstance(self.reliabilities, Mapping | Sequence) or isinstance(self.reliabilities, str):
             raise ConfigurationError(
                 f"reliabilities= takes one per juror, [0.9, 0.8], not {plain_repr(self.reliabilities)}"
             )
-        values = self.reliabilities.values() if isinstance(self.reliabilities, Mapping) else self.reliabilities
-        evidence = tuple(_evidence_of(value) for value in values)
+        evidence = tuple(map(_evidence_of, self._reliabilities))
         if not evidence:
             raise ConfigurationError("bayes needs reliabilities=, one per juror: {'gpt': 0.9, 'claude': (0.95, 0.8)}")
-        object.__setattr__(self, "_evidence", () if by_name else evidence)
+        object.__setattr__(self, "_evidence", () if isinstance(self.reliabilities, Mapping) else evidence)
+
+    @property
+    def _reliabilities(self) -> Collection[Reliability]:
+        return self.reliabilities.values() if isinstance(self.reliabilities, Mapping) else self.reliabilities
 
     @property
     def supports_early_stop(self) -> bool:
@@ -75,7 +77,9 @@ class Bayes(VotingStrategy):
 
     @property
     def reads_numbers(self) -> bool:
-        return False
+        # A FAIL that counts for PASS counts against the case if only jurors that broke caused it. A jury inside does not
+        # know that before it has asked all its jurors.
+        return any(evidence["FAIL"] > evidence["PASS"] for evidence in map(_evidence_of, self._reliabilities))
 
     def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:
         return PASS_OR_FAIL
