@@ -23,6 +23,7 @@ from jury_adapters.cli.streams import Messages, write
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.human_labels import GOLD
+from jury_adapters.report.flips import FLIPS_SHOWN
 
 
 def compare(
@@ -65,7 +66,8 @@ def compare(
             raise ConfigurationError("--pass-label, --label-column and --map are about --labels; give that file too")
         field_map = FieldMap.parse(map_) if map_ else None
         human = LabelFiles(labels, label_column, pass_label or [], field_map) if labels else None
-        found = compare_with_labels(a, b, human, group, messages)
+        shown = None if as_json else FLIPS_SHOWN
+        found = compare_with_labels(a, b, human, group, messages, most_flips=shown)
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None

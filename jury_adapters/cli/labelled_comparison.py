@@ -70,20 +70,26 @@ def compare_with_labels(
     messages: Messages,
     *,
     cases: Path | None = None,
+    most_flips: int | None = None,
 ) -> Comparison:
     """Return the comparison of two results, corrected by human labels if there are any.
+
+    It has at most so many changed cases, or all.
 
     Raises:
         ConfigurationError: one of the files cannot be read, or the labels cannot be compared with the verdicts.
     """
     if human is None:
-        return compare_files(a, b, group=group, messages=messages)
+        return compare_files(a, b, group=group, messages=messages, most_flips=most_flips)
     maps = (field_map_named_in(path) for path in (a, b) if not is_store(path))
     field_map = human.field_map or next(filter(None, maps), None)
     labels = [pair for file in human.files for pair in _labels(file, human.column, field_map, messages)]
     pass_labels = human.pass_labels or _pass_labels_of((a, b), labels)
     try:
-        return compare_files(a, b, cases=cases, labels=labels, pass_labels=pass_labels, group=group, messages=messages)
+        return compare_files(
+            a, b, cases=cases, labels=labels, pass_labels=pass_labels, group=group, messages=messages,
+            most_flips=most_flips,
+        )  # fmt: skip
     except UnclearLabels as error:
         raise InputError(f"{human.named}: {error.what}; {NAME_PASS_LABELS}") from None
 

@@ -44,6 +44,7 @@ def compare_files(
     pass_labels: Collection[str] = (),
     group: str | None = "",
     messages: Messages | None = None,
+    most_flips: int | None = None,
 ) -> Comparison:
     """Compare the results of two systems, with distinct titles.
 
@@ -56,6 +57,7 @@ def compare_files(
         group: the field that identifies the group of a case; empty for independent cases; None for what the results
             name.
         messages: prints that the results name a group that is not known.
+        most_flips: the maximum number of changed cases in the result; None for all.
 
     Raises:
         ConfigurationError: one of them cannot be read, or as in :meth:`jury_adapters.report.Report.compare`.
@@ -82,7 +84,7 @@ def compare_files(
     return compare(
         first, second, titles=titles, labels=labels, pass_labels=pass_labels, group=group or kept,
         needs_groups=bool(group), by_id=group is None, gates=(decided[0], decided[1]), planned=(planned[0], planned[1]),
-        use_labels=_how_to_use_labels(a, b),
+        use_labels=_how_to_use_labels(a, b), most_flips=most_flips,
     )  # fmt: skip
 
 

@@ -54,11 +54,21 @@ def group_of_case(
     Raises:
         InputError: the case has no such field, or the field is empty.
     """
+    return group_in(case, judgment.case_metadata if isinstance(judgment, Verdict) else {}, field, where, purpose)
+
+
+def group_in(
+    case: Case | None, metadata: Mapping[str, Any], field: str, where: str, purpose: str = _GROUPS
+) -> Hashable:
+    """Return the group of a case, from the case itself or, if it is not known, from these metadata in its verdict.
+
+    The other arguments, and the error, are those of :func:`group_of_case`.
+    """
     if case is not None:
         row = row_of_case(case)
         return group_of_row(row if "metadata" in row else {**row, "metadata": case.metadata}, field, where, purpose)
     try:
-        return group_of_row(judgment.case_metadata if isinstance(judgment, Verdict) else {}, field, where, purpose)
+        return group_of_row(metadata, field, where, purpose)
     except InputError as error:
         raise without_case(error) from None
 

@@ -11,7 +11,7 @@ from functools import wraps
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import FALLBACK_USED, Judgment, Status
 from jury_adapters.core.last_result import last_result
 from jury_adapters.core.run_errors import RUN_ERROR
 from jury_adapters.core.tally import NO_TALLY
@@ -19,6 +19,10 @@ from jury_adapters.core.unasked import EMPTY_ANSWER
 
 R = TypeVar("R")
 K = TypeVar("K", bound=Hashable)
+
+_NOTED = ("position_consistent", "rubric_fingerprint", EMPTY_ANSWER)
+COUNTED_METADATA = (*_NOTED, RUN_ERROR, FALLBACK_USED, "not_asked")
+"""Entries of the metadata of a judgment that may change its form."""
 
 _MOST = 1 << 10  # forms that are recognised again, because labels and errors may be different every time
 
@@ -40,6 +44,14 @@ class Form:
         self.judgment = judgment
         self.known: dict[Callable[..., Any], Any] = {}
 
+    def result_of(self, function: Callable[[Judgment], R]) -> R:
+        """Return the result of a function that depends on the form alone; it is computed once."""
+        if function in self.known:
+            result: R = self.known[function]
+            return result
+        result = self.known[function] = function(self.judgment)
+        return result
+
 
 @last_result
 def form_of(judgment: Judgment) -> Form:
@@ -52,7 +64,7 @@ def form_of(judgment: Judgment) -> Form:
     >>> form_of(Judgment("PASS")) is form_of(Judgment("PASS", label="valid"))
     False
     """
-    if getattr(judgment, "tally", NO_TALLY).on == "score":
+    if votes_on_scores(judgment):
         return Form(judgment)
     key = _key(judgment)
     try:
@@ -66,6 +78,11 @@ def form_of(judgment: Judgment) -> Form:
     return form
 
 
+def votes_on_scores(judgment: Judgment) -> bool:
+    """Whether this is a vote on scores, which has a form of its own."""
+    return getattr(judgment, "tally", NO_TALLY).on == "score"
+
+
 def by_form(function: Callable[[Judgment], R]) -> Callable[[Judgment], R]:
     """Return a function that computes its result once for each form.
 
@@ -74,12 +91,7 @@ def by_form(function: Callable[[Judgment], R]) -> Callable[[Judgment], R]:
 
     @wraps(function)
     def call(judgment: Judgment) -> R:
-        known = form_of(judgment).known
-        if function in known:
-            result: R = known[function]
-            return result
-        result = known[function] = function(judgment)
-        return result
+        return form_of(judgment).result_of(function)
 
     return call
 
@@ -106,7 +118,11 @@ class FormCounts(Generic[K]):
 
     def add(self, judgment: Judgment, key: K, times: int = 1) -> None:
         """Add one judgment, or several of its form."""
-        counted = form_of(judgment), key
+        self.add_form(form_of(judgment), key, times)
+
+    def add_form(self, form: Form, key: K, times: int = 1) -> None:
+        """Add one judgment of a form, or several."""
+        counted = form, key
         self._waiting[counted] = self._waiting.get(counted, 0) + times
         if len(self._waiting) >= _MOST:
             self.hand_on()
@@ -126,7 +142,7 @@ _vote_of = attrgetter(
     "voting", "tally.on", "tally.eligible", "tally.ballots", "tally.tied", "tally.errors_decided", "band_on", "partial",
     "calls_saved", "weights", "same_family", "skipped", "stopped_at", "decision", "judgments", "tiers",
 )  # fmt: skip
-_NOTED: tuple[str, ...] = ("position_consistent", "rubric_fingerprint", EMPTY_ANSWER)
+_NOTHING_MORE = ("", False, True, None, "None")
 
 
 def _key(judgment: Judgment) -> object:
@@ -149,11 +165,12 @@ def _own_key(judgment: Judgment) -> tuple[object, ...]:
         not metadata and usage.cost_complete and status is not Status.ABSTAIN and status is not Status.ERROR
         and (recorded is None or (recorded.cost_complete and recorded.recorded is None))
     )  # fmt: skip
+    own = status, label, critic, model, family, error, score is None
     if usual:
-        return status, label, critic, model, family, error, score is None
-    noted = [(name, metadata[name]) for name in _NOTED if name in metadata]
-    return (
-        status, label, critic, model, family, error, score is None, *noted,
+        return own
+    more = (
+        *[(name, metadata[name]) for name in _NOTED if name in metadata],
         "" if judgment.valid else judgment.reasoning, usage.total.uncounted, metadata.get(RUN_ERROR) is None,
         judgment.fallback_used, str(metadata.get("not_asked")),
     )  # fmt: skip
+    return own if more == _NOTHING_MORE else (*own, *more)

@@ -67,10 +67,13 @@ def human_label_of(case: Case | None, judgment: Judgment, column: str = GOLD) ->
         judgment: the verdict.
         column: the entry of the metadata.
     """
+    return human_label_in(case, judgment.case_metadata if isinstance(judgment, Verdict) else {}, column)
+
+
+def human_label_in(case: Case | None, metadata: Mapping[str, object], column: str = GOLD) -> str | None:
+    """Return the human label of a case, from its own metadata or from those that its verdict keeps."""
     found = None if case is None else human_label(case.metadata.get(column))
-    if found is None and isinstance(judgment, Verdict):
-        found = human_label(judgment.case_metadata.get(column))
-    return found
+    return human_label(metadata.get(column)) if found is None else found
 
 
 def with_label_of(case: Case, column: str) -> Case:

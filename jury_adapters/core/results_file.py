@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -19,6 +19,8 @@ from jury_adapters.core.rows import Row
 from jury_adapters.core.run_errors import RUN_ERROR
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.values import JsonValue
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class Result:
     @property
     def unit(self) -> str:
         """The unit of ``line``: a line, or an item of a JSON list."""
-        return "item" if self.cases.lower().removesuffix(".gz").endswith(".json") else "line"
+        return unit_of(self.cases)
 
     def to_row(self) -> dict[str, JsonValue]:
         """Return the JSON object to write; :func:`read_results` reads it back."""
@@ -119,14 +121,11 @@ def read_results(path: str | Path, positions: Container[int] | None = None) -> I
     for position, (at, values) in enumerate(read_whole_rows(path, positions)):
         if positions is not None and position not in positions:
             continue
-        line, item, key, cases, unmet = (values.get(name) for name in ("line", "item_id", "key", "cases", "unmet"))
+        unmet = values.get("unmet")
         yield Result(
-            _judgment(path, at, values),
+            read_verdict(path, at, values, judgment_from_dict),
             at,
-            line if isinstance(line, int) and not isinstance(line, bool) else None,
-            None if item is None else str(item),
-            key if isinstance(key, str) else None,
-            cases if isinstance(cases, str) else "",
+            *case_of(values),
             tuple(map(str, unmet)) if isinstance(unmet, list) else None,
             _paths(values),
             _draw(values),
@@ -155,7 +154,7 @@ def judgments_of_each_kind(path: str | Path) -> Iterator[Judgment]:
         except (AttributeError, TypeError, RecursionError):  # reading it raises the error for the user
             known = False
         if not known:
-            yield _judgment(path, at, values)
+            yield read_verdict(path, at, values, judgment_from_dict)
 
 
 def _kind(verdict: Any) -> object:
@@ -353,13 +352,36 @@ def _answer(values: Mapping[str, object]) -> AnswerFacts | None:
     return AnswerFacts(_text(values, _GENERATOR) or None, cast(int, length) if known else None)
 
 
-def _judgment(path: str | Path, line: int, values: Mapping[str, object]) -> Judgment:
+def case_of(values: Mapping[str, object]) -> tuple[int | None, str | None, str | None, str]:
+    """Return what a line says of its case: ``line``, ``item_id``, ``key`` and ``cases`` of :class:`Result`."""
+    line, item, key, cases = (values.get(name) for name in ("line", "item_id", "key", "cases"))
+    return (
+        line if isinstance(line, int) and not isinstance(line, bool) else None,
+        None if item is None else str(item),
+        key if isinstance(key, str) else None,
+        cases if isinstance(cases, str) else "",
+    )
+
+
+def unit_of(cases: str) -> str:
+    """Return the unit of the lines of a file of cases: lines, or items of a JSON list."""
+    return "item" if cases.lower().removesuffix(".gz").endswith(".json") else "line"
+
+
+def read_verdict(
+    path: str | Path, line: int, values: Mapping[str, object], read: Callable[[Mapping[str, Any]], T]
+) -> T:
+    """Read the verdict in the columns of a line with a function for its JSON values.
+
+    Raises:
+        InputError: there is no verdict, or it is not valid; the message names the line.
+    """
     verdict = values.get("verdict")
     if not isinstance(verdict, Mapping):
         bare = "status" in values and not values.keys().isdisjoint(("kind", "critic"))
         hint = f". It is a verdict alone, as verdict.to_json() writes: {_FROM_PYTHON}" if bare else ""
         raise InputError(f"{path}, line {line}: not a line that jury judge --out wrote: it has no verdict{hint}")
     try:
-        return judgment_from_dict(verdict)
+        return read(verdict)
     except InputError as error:
         raise InputError(f"{path}, line {line}: {error}") from error

@@ -13,7 +13,7 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.human_labels import LabelMeanings, UnclearLabels, unclear
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.report.entries import Entry
+from jury_adapters.report.entries import Outline
 
 
 class PairLabels(NamedTuple):
@@ -133,17 +133,17 @@ class AnswerLabels:
         """Number of labels that :meth:`passes` has not used."""
         return len(self._passed) - len(self._used)
 
-    def positions(self, entry: Entry) -> Set[int]:
-        """Return the positions of the labels of an entry, for :meth:`passes`; empty without any."""
-        if entry.key is not None:
-            names = {entry.item_id, None} if entry.item_id is not None else self._by_content.get(entry.key, set())
-            found = {at for name in names for at in self._by_identity.get((entry.key, name), _NONE)}
+    def positions(self, outline: Outline) -> Set[int]:
+        """Return the positions of the labels of an answer, for :meth:`passes`; empty without any."""
+        if outline.key is not None:
+            names = {outline.item_id, None} if outline.item_id is not None else self._by_content.get(outline.key, set())
+            found = {at for name in names for at in self._by_identity.get((outline.key, name), _NONE)}
             if found:
                 return found
-            self.under_other_ids = self.under_other_ids or entry.key in self._by_content
-        if entry.item_id is None or entry.case is None or entry.case.answer is None:
+            self.under_other_ids = self.under_other_ids or outline.key in self._by_content
+        if outline.item_id is None or outline.case is None or outline.case.answer is None:
             return _NONE
-        return self._by_answer.get((entry.item_id, entry.case.answer.strip()), _NONE)
+        return self._by_answer.get((outline.item_id, outline.case.answer.strip()), _NONE)
 
 
 _NONE: Set[int] = frozenset()  # one object for all entries without a label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,7 +18,7 @@ from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.copies import group_copies, warn_of_copies
 from jury_adapters.report.corrected_difference import corrected_difference
 from jury_adapters.report.entries import Entries
-from jury_adapters.report.flips import FLIPS_SHOWN, Flip, changed_cases
+from jury_adapters.report.flips import FLIPS_SHOWN, Flip, by_urgency, flips_of
 from jury_adapters.report.matching import match
 from jury_adapters.report.run_facts import RunFacts
 from jury_adapters.report.selected_labels import Opinions
@@ -55,8 +56,11 @@ class Comparison:
         unused_labels: number of paired cases of which both runs hold a human label, where no labels were given to
             correct the difference; a warning says how to give them.
         same_answers: whether both runs judged the same answers, so that two juries are compared and not two systems.
-        flips: every paired case whose verdict changed: first those between PASS and FAIL, the most contested of them
-            first.
+        changed: number of paired cases whose verdict changed.
+        better: number of paired cases that fail in a and pass in b.
+        worse: number of paired cases that pass in a and fail in b.
+        flips: the paired cases whose verdict changed: first those between PASS and FAIL, the most contested of them
+            first. They are all there, unless the comparison was made to have only the first.
         outages: for each run, the sentences of :attr:`Summary.pass_rate_warning` about all its cases; empty for a run
             whose pass rate is not known to be biased by judges that broke.
         other_questions: the number of pairs whose questions differ, so that two different cases are compared.
@@ -77,6 +81,9 @@ class Comparison:
     corrected: Estimate | None
     unmatched_labels: int
     same_answers: bool
+    changed: int
+    better: int
+    worse: int
     flips: tuple[Flip, ...]
     outages: tuple[str, str] = ("", "")
     other_questions: int = 0
@@ -106,16 +113,6 @@ class Comparison:
         """Number of groups of the decided cases; None if the cases have no groups."""
         groups = self.found.details.get("groups")
         return groups if isinstance(groups, int) else None
-
-    @property
-    def better(self) -> int:
-        """Number of cases that fail in a and pass in b."""
-        return sum((flip.before, flip.after) == ("FAIL", "PASS") for flip in self.flips)
-
-    @property
-    def worse(self) -> int:
-        """Number of cases that pass in a and fail in b."""
-        return sum((flip.before, flip.after) == ("PASS", "FAIL") for flip in self.flips)
 
     @property
     def sentence(self) -> str:
@@ -179,7 +176,7 @@ class Comparison:
         for flip in self.flips[:FLIPS_SHOWN]:
             lines.append(clip(f"  {flip.where}: {flip.before} -> {flip.after} ({flip.why})", _LONGEST))
             lines += [clip(f"    {text}", _LONGEST) for text in flip.texts]
-        more = len(self.flips) - FLIPS_SHOWN
+        more = self.changed - FLIPS_SHOWN
         return "\n".join([*lines, *([f"  and {counted(more, 'more changed case')}"] if more > 0 else [])])
 
     def _cases(self) -> str:
@@ -219,6 +216,7 @@ def compare(
     gates: tuple[GateDecision | None, GateDecision | None] = (None, None),
     planned: tuple[int | None, int | None] = (None, None),
     use_labels: str = "jury compare --labels, or labels= in Python, corrects it",
+    most_flips: int | None = None,
 ) -> Comparison:
     """Compare two runs case by case.
 
@@ -240,6 +238,7 @@ def compare(
         gates: for each run, the decision of a gate that may have ended it early.
         planned: for each run, the number of cases that it was to judge; None if it is unknown.
         use_labels: how to correct the difference by the human labels that the runs hold, for a warning.
+        most_flips: the maximum number of changed cases in the result, which need to be read again; None for all.
 
     Raises:
         ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, a case has no such
@@ -265,7 +264,8 @@ def compare(
         of_both = known.of_pairs([(first.labels[a], second.labels[b]) for a, b in pairs])
         corrected = corrected_difference(verdicts, of_both, known, groups, matching)
     unused = 0 if same or known is not None else sum(first.labelled[a] and second.labelled[b] for a, b in pairs)
-    changed = [(a, b) for a, b in pairs if first.verdict[a] != second.verdict[b]]
+    changed = by_urgency(first, second, pairs, after)
+    words = Counter((first.verdict[a], second.verdict[b]) for a, b in changed)
     return Comparison(
         *_distinguish(titles),
         paired=len(pairs),
@@ -278,7 +278,10 @@ def compare(
         corrected=corrected,
         unmatched_labels=0 if known is None else known.unmatched,
         same_answers=same,
-        flips=changed_cases(before, after, changed),
+        changed=len(changed),
+        better=words["FAIL", "PASS"],
+        worse=words["PASS", "FAIL"],
+        flips=flips_of(before, after, changed[:most_flips]),
         outages=(first.outage_bias.warning, second.outage_bias.warning),
         other_questions=matching.other_questions,
         other_contexts=matching.other_contexts,

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.forms import Form, form_of
 from jury_adapters.core.human_labels import GOLD, with_label_of
 from jury_adapters.core.judged_file import JudgedFile
 from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.result_forms import read_forms
 from jury_adapters.core.results_file import (
     Draw,
     Result,
@@ -26,11 +28,14 @@ from jury_adapters.core.results_file import (
 )
 from jury_adapters.core.runs import Run
 from jury_adapters.core.sequential_gate import GateDecision, SequentialGate
+from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import recorded_jury
 from jury_adapters.critic.recording import Recording
 from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
 from jury_adapters.report.thumbnails import with_small_images
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +67,54 @@ class Entry:
     answer: AnswerFacts | None = None
 
     @property
+    def metadata(self) -> Mapping[str, JsonValue]:
+        """The metadata of the case that the judgment keeps."""
+        return self.judgment.case_metadata if isinstance(self.judgment, Verdict) else {}
+
+    @property
     def where(self) -> str:
         """Name by which a reader can find the case: its id, else its line, else its position."""
-        if self.item_id is not None:
-            return self.item_id
-        return f"{self.unit} {self.line}" if self.line is not None else f"case {self.index + 1}"
+        return _where(self, self.index)
 
     @property
     def place(self) -> str:
         """Name of the case, with both the id and the line if they are known."""
-        return self.where if None in (self.item_id, self.line) else f"{self.where} ({self.unit} {self.line})"
+        return _place(self, self.index)
+
+
+class Outline(NamedTuple):
+    """One judged case in a comparison: an entry with the form of its judgment alone.
+
+    Attributes:
+        position: its position in the run, from 0. Attributes that are not described here are those of :class:`Entry`.
+        form: the form of the judgment.
+        metadata: the metadata of the case that the judgment keeps.
+    """
+
+    position: int
+    form: Form
+    metadata: Mapping[str, JsonValue]
+    case: Case | None
+    item_id: str | None
+    line: int | None
+    key: str | None
+    unit: str = "line"
+
+    @property
+    def place(self) -> str:
+        """Name of the case, with both the id and the line if they are known."""
+        return _place(self, self.position)
+
+
+def _where(entry: Entry | Outline, position: int) -> str:
+    if entry.item_id is not None:
+        return entry.item_id
+    return f"{entry.unit} {entry.line}" if entry.line is not None else f"case {position + 1}"
+
+
+def _place(entry: Entry | Outline, position: int) -> str:
+    where = _where(entry, position)
+    return where if None in (entry.item_id, entry.line) else f"{where} ({entry.unit} {entry.line})"
 
 
 def entries_of(results: FrameworkResults) -> list[Entry]:
@@ -142,16 +185,26 @@ class FileEntries:
         self._length: int | None = None
 
     def __iter__(self) -> Iterator[Entry]:
-        index = -1
-        for index, result in enumerate(islice(read_results(self.path), self._length)):
+        for index, result in self._each(read_results(self.path)):
             yield self._entry(index, result)
-        self._length = index + 1
+
+    def outlines(self) -> Iterator[Outline]:
+        """Yield the outlines of the entries, which is faster than to iterate."""
+        for index, (form, metadata, line, item_id, key, unit) in self._each(read_forms(self.path)):
+            case = None if self._texts is None else self._texts.of(key, line)
+            yield Outline(index, form, metadata, case, item_id, line, key, unit)
 
     def at(self, positions: Collection[int]) -> Iterator[Entry]:
         """Yield the entries at these positions, from 0, in the order of the file. Other rows are hardly read."""
         wanted = sorted(set(positions))
         for index, result in zip(wanted, read_results(self.path, set(wanted)), strict=False):
             yield self._entry(index, result)
+
+    def _each(self, results: Iterator[T]) -> Iterator[tuple[int, T]]:
+        index = -1
+        for index, result in enumerate(islice(results, self._length)):
+            yield index, result
+        self._length = index + 1
 
     def __len__(self) -> int:
         if self._length is None:
@@ -176,6 +229,16 @@ def entries_at(entries: Entries, positions: Collection[int]) -> Iterator[Entry]:
     if isinstance(entries, FileEntries):
         return entries.at(positions)
     return (entries[position] for position in sorted(set(positions)))
+
+
+def outlines_of(entries: Entries) -> Iterator[Outline]:
+    """Yield the outlines of entries, in their order."""
+    if isinstance(entries, FileEntries):
+        yield from entries.outlines()
+        return
+    for entry in entries:
+        form, metadata = form_of(entry.judgment), entry.metadata
+        yield Outline(entry.index, form, metadata, entry.case, entry.item_id, entry.line, entry.key, entry.unit)
 
 
 def known_group(path: str | Path, entries: Entries) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from sys import intern
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import outage_as_error
 from jury_adapters.report.entries import Entries, Entry, entries_at
 from jury_adapters.report.figures import contest
-from jury_adapters.report.run_facts import has_content, judged_metadata
+from jury_adapters.report.run_facts import RunFacts, has_content, judged_metadata
 
 FLIPS_SHOWN = 15
 """Number of changed cases that a comparison shows, in the terminal and in Markdown."""
@@ -80,22 +80,36 @@ class Flip:
         return "; ".join(causes) or "every juror said what it said before; the rule that counts the votes differs"
 
 
-def changed_cases(before: Entries, after: Entries, changed: Sequence[tuple[int, int]]) -> tuple[Flip, ...]:
-    """Return the changed cases, from their positions in both runs; first those between PASS and FAIL.
+def by_urgency(
+    before: RunFacts, after: RunFacts, pairs: Iterable[tuple[int, int]], run: Entries
+) -> list[tuple[int, int]]:
+    """Return the pairs of which the verdict changed: first those between PASS and FAIL, the most contested first.
 
-    Of these, the most contested come first.
+    Args:
+        before: the first run.
+        after: the second run.
+        pairs: the positions of the pairs in both runs.
+        run: the entries of the second run, from which is read how contested votes on scores are.
     """
-    entries = entries_at(after, [b for _, b in changed])
-    flips: list[Flip] = []
-    contested = array("d")
-    for said, entry in zip(_said_at(before, [a for a, _ in changed]), entries, strict=True):
-        flips.append(flip_of(said, entry))
-        contested.append(contest(entry.judgment)[0])
+    changed = [(a, b) for a, b in pairs if before.verdict[a] != after.verdict[b]]
+    unknown = sorted(b for _, b in changed if isnan(after.contested[b]))
+    contested = {b: contest(entry.judgment)[0] for b, entry in zip(unknown, entries_at(run, unknown), strict=True)}
 
-    def urgency(place: int) -> tuple[bool, float]:
-        return {flips[place].before, flips[place].after} != {"PASS", "FAIL"}, -contested[place]
+    def urgency(pair: tuple[int, int]) -> tuple[bool, float]:
+        a, b = pair
+        known = contested[b] if b in contested else after.contested[b]
+        return {before.verdict[a], after.verdict[b]} != {"PASS", "FAIL"}, -known
 
-    return tuple(flips[place] for place in sorted(range(len(flips)), key=urgency))
+    return sorted(changed, key=urgency)
+
+
+def flips_of(before: Entries, after: Entries, changed: Sequence[tuple[int, int]]) -> tuple[Flip, ...]:
+    """Return the changed cases with these positions in both runs, in the given order."""
+    order = sorted(range(len(changed)), key=lambda place: changed[place][1])  # that of the second run, for reading
+    said = _said_at(before, [changed[place][0] for place in order])
+    entries = entries_at(after, [changed[place][1] for place in order])
+    flips = {place: flip_of(old, entry) for place, old, entry in zip(order, said, entries, strict=True)}
+    return tuple(flips[place] for place in range(len(changed)))
 
 
 class Opinion(NamedTuple):

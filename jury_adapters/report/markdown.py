@@ -198,7 +198,7 @@ def _compared(compared: Comparison) -> Iterator[str]:
     if not compared.flips:
         return
     shown = compared.flips[:FLIPS_SHOWN]
-    yield f"\n<details><summary>What changed ({len(shown)} of {len(compared.flips):,})</summary>\n"
+    yield f"\n<details><summary>What changed ({len(shown)} of {compared.changed:,})</summary>\n"
     yield "| case | a | b | what lies behind it |\n| --- | --- | --- | --- |"
     for flip in shown:
         yield f"| {code(flip.where, 60)} | {code(flip.before, 40)} | {code(flip.after, 40)} | {code(flip.why)} |"

@@ -5,23 +5,25 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from math import nan
 from sys import intern
 
 from jury_adapters.core.case import EMPTY_KEY, Case
-from jury_adapters.core.case_groups import group_of_case
+from jury_adapters.core.case_groups import group_in
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import to_word
-from jury_adapters.core.forms import FormCounts
-from jury_adapters.core.human_labels import human_label_of
+from jury_adapters.core.forms import FormCounts, votes_on_scores
+from jury_adapters.core.human_labels import human_label_in, human_label_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.outage_bias import OutageBias
 from jury_adapters.core.results_file import LabelsOfCase
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, outage_as_error
+from jury_adapters.core.verdict import outage_as_error
 from jury_adapters.report.answer_labels import AnswerLabels
-from jury_adapters.report.entries import Entries, Entry
+from jury_adapters.report.entries import Entries, Entry, Outline, outlines_of
+from jury_adapters.report.figures import contest
 from jury_adapters.report.jury_facts import JuryFacts
 
 
@@ -44,6 +46,8 @@ class RunFacts:
             caused.
         run_failed: whether the run of the application failed, so that no juror judged it.
         verdict: the verdicts as words; such a FAIL is an ERROR.
+        contested: how contested the cases are; see :func:`jury_adapters.report.figures.contest`. NaN for votes on
+            scores, for which it would take too long.
         groups: the groups, or the error of a case without one; empty if no groups were asked for.
         labels: the positions of the human labels of the answers; empty if there are no labels.
         labelled: whether the run itself holds a human label of the answer.
@@ -64,6 +68,7 @@ class RunFacts:
     passed: list[bool | None] = field(default_factory=list)
     run_failed: bytearray = field(default_factory=bytearray)
     verdict: list[str] = field(default_factory=list)
+    contested: array[float] = field(default_factory=lambda: array("d"))
     groups: list[Hashable | InputError] = field(default_factory=list)
     labels: list[Set[int]] = field(default_factory=list)
     labelled: bytearray = field(default_factory=bytearray)
@@ -81,27 +86,28 @@ class RunFacts:
         """
         facts = cls()
         waiting = FormCounts(facts._add_form)
-        for entry in entries:
-            own_id = entry.item_id
+        for outline in outlines_of(entries):
+            own_id = outline.item_id
             facts.item_id.append(None if own_id is None else intern(str(own_id)))  # often an id of the other run, too
-            question = None if entry.case is None else entry.case.question
+            question = None if outline.case is None else outline.case.question
             facts.question.append(hash(question) if question else None)
-            contexts = () if entry.case is None or question else entry.case.contexts
+            contexts = () if outline.case is None or question else outline.case.contexts
             facts.source.append(_hash_of(tuple(contexts)) if contexts else None)
-            facts.key.append(entry.key if entry.key in (None, EMPTY_KEY) else hash(entry.key))
-            facts._add_judged(entry)
-            facts.lines.append(-1 if entry.line is None or abs(entry.line) >= _MOST_LINES else entry.line)
-            facts.index.append(entry.index)
-            waiting.add(entry.judgment, None)
-            facts.labelled.append(human_label_of(entry.case, entry.judgment) is not None)
-            facts.run_failed.append(is_failed_run(entry.judgment))
-            judgment = outage_as_error(entry.judgment)
-            facts.passed.append(_passed(judgment))
-            facts.verdict.append(intern(to_word(judgment)))
+            facts.key.append(outline.key if outline.key in (None, EMPTY_KEY) else hash(outline.key))
+            facts._add_judged(outline)
+            facts.lines.append(-1 if outline.line is None or abs(outline.line) >= _MOST_LINES else outline.line)
+            facts.index.append(outline.position)
+            waiting.add_form(outline.form, None)
+            facts.labelled.append(human_label_in(outline.case, outline.metadata) is not None)
+            run_failed, passed, word, contested = outline.form.result_of(_outcome)
+            facts.run_failed.append(run_failed)
+            facts.passed.append(passed)
+            facts.verdict.append(word)
+            facts.contested.append(contested)
             if group:
-                facts.groups.append(_group(entry, group))
+                facts.groups.append(_group(outline, group))
             if labels is not None:
-                facts.labels.append(labels.positions(entry))
+                facts.labels.append(labels.positions(outline))
         waiting.hand_on()
         return facts
 
@@ -109,11 +115,11 @@ class RunFacts:
         self.outage_bias.add(judgment, times)
         self.jury.add(judgment, times)
 
-    def _add_judged(self, entry: Entry) -> None:
-        metadata = judged_metadata(entry)
-        known = entry.case is not None and has_content(entry.case)
+    def _add_judged(self, outline: Outline) -> None:
+        metadata, case = judged_metadata(outline), outline.case
+        known = case is not None and has_content(case)
         self.has_content.append(known)
-        answer = None if entry.case is None else entry.case.answer
+        answer = None if case is None else case.answer
         self.answer.append(None if answer is None else hash(answer.strip()))
         self.metadata.append(0 if known or not metadata else _hash_of(metadata))
         retrieved = metadata.get("retrieved_ids")
@@ -141,11 +147,9 @@ class RunFacts:
         return len(self.index)
 
 
-def judged_metadata(entry: Entry) -> Mapping[str, JsonValue]:
-    """Return the metadata of a case; from its verdict if the case itself is not known."""
-    if entry.case is not None:
-        return entry.case.metadata
-    return entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
+def judged_metadata(entry: Entry | Outline) -> Mapping[str, JsonValue]:
+    """Return the metadata of a case; those that its verdict keeps if the case itself is not known."""
+    return entry.metadata if entry.case is None else entry.case.metadata
 
 
 def has_content(case: Case) -> bool:
@@ -164,15 +168,19 @@ def _hash_of(value: object) -> int:
         return hash(repr(value))
 
 
-def _group(entry: Entry, group: str) -> Hashable | InputError:
+def _group(outline: Outline, group: str) -> Hashable | InputError:
     try:
-        return group_of_case(entry.case, entry.judgment, group, entry.place)
+        return group_in(outline.case, outline.metadata, group, outline.place)
     except InputError as error:
         return error.with_traceback(None)
 
 
-def _passed(judgment: Judgment) -> bool | None:
-    return judgment.passed if judgment.status in (Status.PASS, Status.FAIL) else None
+def _outcome(judgment: Judgment) -> tuple[bool, bool | None, str, float]:
+    """Return ``run_failed``, ``passed``, ``verdict`` and ``contested`` of :class:`RunFacts`."""
+    counted = outage_as_error(judgment)
+    passed = counted.passed if counted.status in (Status.PASS, Status.FAIL) else None
+    contested = nan if votes_on_scores(judgment) else contest(judgment)[0]
+    return is_failed_run(judgment), passed, intern(to_word(counted)), contested
 
 
 def noting_juries(entries: Iterable[Entry], juries: set[str]) -> Iterator[Entry]:

@@ -10,12 +10,13 @@ from jury_adapters.core import forms, opinions
 from jury_adapters.core.forms import FormCounts, by_form, form_of
 from jury_adapters.core.label_opinions import LabelOpinions
 from jury_adapters.core.tally import Tally
-from jury_adapters.report import embedded, figures, review_order
+from jury_adapters.report import embedded, figures, review_order, run_facts
 from jury_adapters.report.jury_facts import JuryFacts
 from jury_adapters.report.late_texts import LateTexts
 from jury_adapters.report.verdict_counts import VerdictCounts
 
 BY_FORM = [opinions._comparable_places, review_order._urgency, figures._asked_in, figures._cast_in]
+OF_FORM = [run_facts._outcome]
 
 
 def told_by(judgment):
@@ -27,6 +28,7 @@ def told_by(judgment):
     jury.add(judgment)
     return [
         *(function.__wrapped__(judgment) for function in BY_FORM),
+        *(function(judgment) for function in OF_FORM),
         contents(counts),
         contents(beside),
         contents(jury),
