@@ -23,7 +23,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.results_file import LabelsOfCase
 from jury_adapters.core.return_values import is_failed_run
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, metadata_of_case
 
 _NO_ANSWERS: dict[str, tuple[Answer, ...]] = {}  # shared by the items without repetitions
 
@@ -101,7 +101,7 @@ class JudgedItems:
         Raises:
             ConfigurationError: the case has no such group.
         """
-        row = metadata_of(judgment) if case is None else row_of_case(case)
+        row = metadata_of_case(judgment) if case is None else row_of_case(case)
         own_id = _own_id(case, judgment)
         item = str(index) if own_id is None else own_id
         truth = row.get("gold") if own_label else labels.get(item) if labels else label
@@ -142,7 +142,7 @@ class JudgedItems:
         if is_failed_run(judgment):
             self._count_failed(None if identity is None else compact_identity(identity), truth)
             return
-        known = {**metadata_of(judgment), **row} if self._group else {}
+        known = {**metadata_of_case(judgment), **row} if self._group else {}
         try:
             group = group_of_row(known, self._group, f"item {item}") if self._group else None
         except InputError as error:
@@ -219,11 +219,6 @@ class JudgedItems:
             number=self._numbers[position],
             label=gold,
         )
-
-
-def metadata_of(judgment: Judgment) -> Mapping[str, Any]:
-    """Return the metadata of the case that a verdict holds: the label and the groups."""
-    return judgment.case_metadata if isinstance(judgment, Verdict) else {}
 
 
 def _own_id(case: Case | None, judgment: Judgment) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jury_adapters.calibration.items import ItemVotes, plain
-from jury_adapters.calibration.judged_items import JudgedItems, JudgedVotes, metadata_of
+from jury_adapters.calibration.judged_items import JudgedItems, JudgedVotes
 from jury_adapters.calibration.stated_numbers import recorded_numbers
 from jury_adapters.calibration.types import Numbers, On, Raw
 from jury_adapters.core.answer_facts import AnswerFacts
@@ -27,6 +27,7 @@ from jury_adapters.core.results_file import (
     read_results,
 )
 from jury_adapters.core.row_files import read_whole_rows
+from jury_adapters.core.verdict import metadata_of_case
 from jury_adapters.judges.experiment_rows import group_of_repeats
 from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
 
@@ -174,7 +175,7 @@ def result_items(
         row = at_line if result.item_id is None else rows.get(item, {})
         case = None if judged is None else judged.of(result.key, result.line)
         if source is None:
-            row = metadata_of(result.judgment)
+            row = metadata_of_case(result.judgment)
             row = row if case is None else {**row_of_case(case), "gold": row.get("gold")}
         truth = gold.get(item) if isinstance(gold, Mapping) else row.get("gold")
         if in_order is not None:

@@ -181,9 +181,9 @@ def labels_of_run(found: Report, column: str) -> list[str | None]:
     """
     said = [human_label_of(entry.case, entry.judgment, column) for entry in found.entries]
     if not any(label is not None for label in said):
-        metadata = [entry.case.metadata for entry in found.entries if entry.case is not None]
-        metadata += [one.judgment.case_metadata for one in found.entries if isinstance(one.judgment, Verdict)]
-        raise InputError(no_such_labels(column, {str(name) for known in metadata for name in known}))
+        known = [entry.case.metadata for entry in found.entries if entry.case is not None]
+        kept = [entry.metadata for entry in found.entries]
+        raise InputError(no_such_labels(column, {str(name) for metadata in (*known, *kept) for name in metadata}))
     return said
 
 
@@ -295,7 +295,7 @@ def labels_of_entries(
 def _columns(entry: Entry) -> Columns:
     if entry.case is not None:
         return columns_of_case(entry.case)
-    return entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
+    return entry.metadata
 
 
 def relabelled(found: Report, said: Sequence[str | None], pass_labels: Collection[str]) -> Report:

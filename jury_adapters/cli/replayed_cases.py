@@ -30,7 +30,6 @@ from jury_adapters.core.return_values import run_error_of
 from jury_adapters.core.row_files import first_row
 from jury_adapters.core.run_errors import RUN_ERROR
 from jury_adapters.core.values import FrozenDict
-from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import with_votes
 from jury_adapters.critic.recording import Recording
 from jury_adapters.critic.result_votes import ResultVotes
@@ -189,8 +188,7 @@ _ = _NO_CASE.content_hash  # computed once: its copies keep it
 
 def _known_of(entry: Entry) -> dict[str, Any]:
     """Return the metadata of a case whose texts are unknown."""
-    known = entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
-    return {**known, "item_id": entry.item_id, NO_TEXTS: entry.key or ""}
+    return {**entry.metadata, "item_id": entry.item_id, NO_TEXTS: entry.key or ""}
 
 
 def _read(path: Path, limit: int | None, messages: Messages, field_map: FieldMap | None = None) -> list[Case]:

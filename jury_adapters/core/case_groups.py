@@ -10,7 +10,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.values import is_missing
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import metadata_of_case
 
 _GROUPS = "the field that groups the cases; every case needs one"
 
@@ -54,7 +54,7 @@ def group_of_case(
     Raises:
         InputError: the case has no such field, or the field is empty.
     """
-    return group_in(case, judgment.case_metadata if isinstance(judgment, Verdict) else {}, field, where, purpose)
+    return group_in(case, metadata_of_case(judgment), field, where, purpose)
 
 
 def group_in(

@@ -11,7 +11,7 @@ from jury_adapters.core.forms import COUNTED_METADATA, Form, form_of
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.usual_judgments import DERIVED
 from jury_adapters.core.values import EMPTY, FrozenDict, freeze_mapping
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import metadata_of_case
 
 Look: TypeAlias = Callable[[Any], object]
 
@@ -50,7 +50,7 @@ class FormReader:
             metadata = _metadata_of_case(data)
         except (_Unusual, KeyError, TypeError, AttributeError, ValueError, RecursionError):
             judgment = judgment_from_dict(data)
-            return form_of(judgment), judgment.case_metadata if isinstance(judgment, Verdict) else EMPTY
+            return form_of(judgment), metadata_of_case(judgment)
         if form is None:
             if len(self._forms) >= _MOST:
                 self._forms.clear()

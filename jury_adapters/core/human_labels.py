@@ -12,7 +12,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import visible
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, metadata_of_case
 
 GOLD = "gold"
 """Column, or entry of a case's metadata, that holds the human label."""
@@ -67,7 +67,7 @@ def human_label_of(case: Case | None, judgment: Judgment, column: str = GOLD) ->
         judgment: the verdict.
         column: the entry of the metadata.
     """
-    return human_label_in(case, judgment.case_metadata if isinstance(judgment, Verdict) else {}, column)
+    return human_label_in(case, metadata_of_case(judgment), column)
 
 
 def human_label_in(case: Case | None, metadata: Mapping[str, object], column: str = GOLD) -> str | None:

@@ -299,6 +299,41 @@ def keeps_answer_facts(results: str | Path) -> bool:
     return first is not None and _LENGTH in (first.values or {})
 
 
+def case_of(values: Mapping[str, object]) -> tuple[int | None, str | None, str | None, str]:
+    """Return what a line says of its case: ``line``, ``item_id``, ``key`` and ``cases`` of :class:`Result`."""
+    line, item, key, cases = (values.get(name) for name in ("line", "item_id", "key", "cases"))
+    return (
+        line if isinstance(line, int) and not isinstance(line, bool) else None,
+        None if item is None else str(item),
+        key if isinstance(key, str) else None,
+        cases if isinstance(cases, str) else "",
+    )
+
+
+def unit_of(cases: str) -> str:
+    """Return the unit of the lines of a file of cases: lines, or items of a JSON list."""
+    return "item" if cases.lower().removesuffix(".gz").endswith(".json") else "line"
+
+
+def read_verdict(
+    path: str | Path, line: int, values: Mapping[str, object], read: Callable[[Mapping[str, Any]], T]
+) -> T:
+    """Read the verdict in the columns of a line with a function for its JSON values.
+
+    Raises:
+        InputError: there is no verdict, or it is not valid; the message names the line.
+    """
+    verdict = values.get("verdict")
+    if not isinstance(verdict, Mapping):
+        bare = "status" in values and not values.keys().isdisjoint(("kind", "critic"))
+        hint = f". It is a verdict alone, as verdict.to_json() writes: {_FROM_PYTHON}" if bare else ""
+        raise InputError(f"{path}, line {line}: not a line that jury judge --out wrote: it has no verdict{hint}")
+    try:
+        return read(verdict)
+    except InputError as error:
+        raise InputError(f"{path}, line {line}: {error}") from error
+
+
 def _named_in(results: str | Path, name: str) -> str:
     first = first_row(results)
     return _text(first.values, name) if first is not None and first.values is not None and is_result(first) else ""
@@ -350,38 +385,3 @@ def _answer(values: Mapping[str, object]) -> AnswerFacts | None:
     length = values[_LENGTH]
     known = isinstance(length, int) and not isinstance(length, bool) and abs(length) < _ABSURD
     return AnswerFacts(_text(values, _GENERATOR) or None, cast(int, length) if known else None)
-
-
-def case_of(values: Mapping[str, object]) -> tuple[int | None, str | None, str | None, str]:
-    """Return what a line says of its case: ``line``, ``item_id``, ``key`` and ``cases`` of :class:`Result`."""
-    line, item, key, cases = (values.get(name) for name in ("line", "item_id", "key", "cases"))
-    return (
-        line if isinstance(line, int) and not isinstance(line, bool) else None,
-        None if item is None else str(item),
-        key if isinstance(key, str) else None,
-        cases if isinstance(cases, str) else "",
-    )
-
-
-def unit_of(cases: str) -> str:
-    """Return the unit of the lines of a file of cases: lines, or items of a JSON list."""
-    return "item" if cases.lower().removesuffix(".gz").endswith(".json") else "line"
-
-
-def read_verdict(
-    path: str | Path, line: int, values: Mapping[str, object], read: Callable[[Mapping[str, Any]], T]
-) -> T:
-    """Read the verdict in the columns of a line with a function for its JSON values.
-
-    Raises:
-        InputError: there is no verdict, or it is not valid; the message names the line.
-    """
-    verdict = values.get("verdict")
-    if not isinstance(verdict, Mapping):
-        bare = "status" in values and not values.keys().isdisjoint(("kind", "critic"))
-        hint = f". It is a verdict alone, as verdict.to_json() writes: {_FROM_PYTHON}" if bare else ""
-        raise InputError(f"{path}, line {line}: not a line that jury judge --out wrote: it has no verdict{hint}")
-    try:
-        return read(verdict)
-    except InputError as error:
-        raise InputError(f"{path}, line {line}: {error}") from error

@@ -334,6 +334,11 @@ def case_score(judgment: Judgment) -> float | None:
     return None if judgment.failed_by_errors or lacks_criteria(judgment) else judgment.numeric_score
 
 
+def metadata_of_case(judgment: Judgment | None) -> FrozenDict:
+    """Return the metadata of the case that a verdict keeps; empty for other judgments."""
+    return judgment.case_metadata if isinstance(judgment, Verdict) else EMPTY
+
+
 def outage_as_error(judgment: Judgment) -> Judgment:
     """Return an ERROR for a verdict that is FAIL only because of juror errors, and any other judgment unchanged.
 
