@@ -38,6 +38,7 @@ class RunFacts:
         key: the hashes of the contents, as numbers; EMPTY_KEY for an empty case, None for unknown content.
         answer: the hashes of the answers' texts; None without a known answer.
         has_content: whether the case is known to have anything to judge outside its metadata; see :func:`has_content`.
+            Results without their texts say so by the length of the answer.
         metadata: the hashes of the metadata of cases without such content; 0 for the others.
         retrieved: the hashes of the ids of the retrieved documents; 0 without any.
         lines: the lines; -1 for unknown ones.
@@ -117,7 +118,7 @@ class RunFacts:
 
     def _add_judged(self, outline: Outline) -> None:
         metadata, case = judged_metadata(outline), outline.case
-        known = case is not None and has_content(case)
+        known = bool(outline.answer and outline.answer.length) if case is None else has_content(case)
         self.has_content.append(known)
         answer = None if case is None else case.answer
         self.answer.append(None if answer is None else hash(answer.strip()))
@@ -162,10 +163,18 @@ _CONTENT = ("answer", "contexts", "candidates", "messages", "trajectory", "attac
 
 
 def _hash_of(value: object) -> int:
-    try:
-        return hash(value)
-    except TypeError:  # metadata of a case that was built without validation
-        return hash(repr(value))
+    return hash(_hashed_apart(value))
+
+
+def _hashed_apart(value: object) -> Hashable:
+    """Return a value that equals that of another if the two are equal, and of which -1 and -2 have different hashes."""
+    if isinstance(value, Mapping):
+        return frozenset((name, _hashed_apart(item)) for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashed_apart, value))
+    if isinstance(value, int | float):  # equal numbers of both types have one text
+        return "number", str(int(value) if value == value // 1 else value)
+    return value if isinstance(value, str) or value is None else repr(value)
 
 
 def _group(outline: Outline, group: str) -> Hashable | InputError:
