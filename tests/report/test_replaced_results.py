@@ -8,9 +8,7 @@ from jury_adapters import Case, InputError, Judgment, Report
 
 
 def write(path, status, *, append=False):
-    cases = [
-        Case(question=f"How far is {town}?", answer="Near.", metadata={"id": town}) for town in ("Ulm", "Urach")
-    ]
+    cases = [Case(question=f"How far is {town}?", answer="Near.", metadata={"id": town}) for town in ("Ulm", "Urach")]
     results = Report.from_results([(case, Judgment(status, critic="near")) for case in cases])
     written = path.with_name("written.jsonl")
     results.write_results(written, force=True)
