@@ -76,9 +76,10 @@ def compare_files(
             (file, run) for (file, _), run in zip(sources[::-1], (second, first), strict=True) if not is_store(file)
         )
         kept = next(filter(None, (known_group(file, run) for file, run in read)), "")
-        named = next(filter(None, (group_named_in(file) for file in (b, a) if not is_store(file))), "")
-        if named and not kept and messages is not None:
-            _report_unknown_group(b, named, "put the file that was judged where the results name it", messages)
+        grouped = [(file, group_named_in(file)) for file in (b, a) if not kept and not is_store(file)]
+        for file, named in grouped:
+            if named and messages is not None:
+                _report_unknown_group(file, named, "put the file that was judged where the results name it", messages)
     planned = [None if is_store(file) else planned_in(file) for file, _ in sources]
     decided = [None if is_store(file) else decision_of(file) for file, _ in sources]
     return compare(

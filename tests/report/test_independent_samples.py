@@ -17,9 +17,7 @@ def run(name, *, passed, failed, undecided=0):
 def test_cases_that_are_not_decided_are_not_said_to_be_compared():
     compared = run("may", passed=30, failed=6, undecided=24).compare(run("june", passed=40, failed=10))
     assert "60 cases of a (36 decided) and 50 of b are compared as independent samples" in str(compared)
-    assert "a decides 60.0 % of its cases and b 100.0 %, and the difference is that of the decided" in str(
-        compared
-    )
+    assert "a decides 60.0 % of its cases and b 100.0 %, and the difference is that of the decided" in str(compared)
     assert (compared.found.details["coverage_a"], compared.found.details["coverage_b"]) == (0.6, 1.0)
     assert compared.decided == 86
 
