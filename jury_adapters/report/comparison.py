@@ -66,7 +66,7 @@ class Comparison:
         other_questions: the number of pairs whose questions differ, so that two different cases are compared.
         other_contexts: the number of pairs without questions whose contexts differ; they may be different cases.
         warnings: sentences about doubtful pairs and different juries, which come first in every form of the report.
-        why_unpaired: why cases of equal content are not compared as pairs; empty if they are.
+        why_unpaired: why cases are not compared as pairs, although the runs may have common ones; empty if they are.
     """
 
     before: str
