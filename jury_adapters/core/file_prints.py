@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.input_files import refuse_pipe
 
 
 class FilePrint:
@@ -15,11 +16,13 @@ class FilePrint:
         path: the file.
 
     Raises:
+        InputError: it is a pipe or a device.
         OSError: it cannot be read.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
+        refuse_pipe(self._path)
         self._size = self._path.stat().st_size
         self._ends = self._read()
 

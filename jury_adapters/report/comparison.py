@@ -320,7 +320,8 @@ def _warnings(ungrouped: Sequence[InputError], group: str, juries: Sequence[str]
 
 def _warn_of_failed_runs(before: RunFacts, after: RunFacts, pairs: Sequence[tuple[int, int]]) -> Iterator[str]:
     """Yield a sentence about runs of the application that failed, with the pass rates of the pairs without them."""
-    failed = before.run_failed.count(True), after.run_failed.count(True)
+    compared = [*zip(*pairs, strict=True)] if pairs else [range(len(before)), range(len(after))]  # others are left out
+    failed = [sum(run.run_failed[at] for at in places) for run, places in zip((before, after), compared, strict=True)]
     if not any(failed):
         return
     runs = " and ".join(f"{counted(n, 'run')} of {name}" for n, name in zip(failed, "ab", strict=True) if n)

@@ -1,5 +1,7 @@
 """Files that are recognised when they are read again."""
 
+import os
+
 import pytest
 
 from jury_adapters.core.errors import InputError
@@ -25,3 +27,10 @@ def test_another_file_of_the_name_is_refused(tmp_path, other):
     file.write_bytes(other)
     with pytest.raises(InputError, match="has changed since it was read"):
         found.check()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "rows.jsonl")
+    with pytest.raises(InputError, match="pipe"):
+        FilePrint(tmp_path / "rows.jsonl")
