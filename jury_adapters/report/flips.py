@@ -11,7 +11,6 @@ from typing import NamedTuple
 from jury_adapters.core.case import Case
 from jury_adapters.core.formatting import to_word
 from jury_adapters.core.forms import votes_on_scores
-from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.return_values import is_failed_run
@@ -19,7 +18,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, outage_as_error
 from jury_adapters.report.entries import Entries, Entry, entries_at
 from jury_adapters.report.figures import contest
-from jury_adapters.report.run_facts import RunFacts, has_content, judged_metadata
+from jury_adapters.report.run_facts import NOT_JUDGED, RunFacts, has_content, judged_metadata
 
 FLIPS_SHOWN = 15
 """Number of changed cases that a comparison shows, in the terminal and in Markdown."""
@@ -263,14 +262,13 @@ def _changed_entries(before: Said, after: Said) -> Iterator[str]:
     """Yield the entries of the metadata that differ and were judged; for other content, those of a retriever only."""
     alone = before.case is not None and after.case is not None and not has_content(before.case)
     for name in dict.fromkeys((*before.metadata, *after.metadata)):
-        counts = name == "retrieved_ids" or (alone and name not in _NOT_JUDGED)
+        counts = name == "retrieved_ids" or (alone and name not in NOT_JUDGED)
         if counts and before.metadata.get(name) != after.metadata.get(name):
             yield name
 
 
 _VALUES = ("score", "label", "confidence")
 _NOTHING = Opinion("", "", (None, None))
-_NOT_JUDGED = {"id", "item_id", GOLD}
 
 
 def _changed(before: Case | None, after: Case | None) -> tuple[str, ...]:

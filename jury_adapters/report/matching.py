@@ -92,7 +92,7 @@ def match(before: RunFacts, after: RunFacts) -> Matching:
     """
     by, old, new = _names(before, after)
     pairs = sorted(_pairs(before, after, old, new), key=lambda pair: pair[1])
-    why = _why_unpaired(before, after, len(pairs)) if by == "key" else ""
+    why = _why_unpaired(before, after, len(pairs)) if by == "content" else ""
     if why:
         return Matching([], [], [], why_unpaired=why)
     ids = [new[b] for _, b in pairs] if by == "item_id" else []
@@ -128,7 +128,7 @@ def _names(before: RunFacts, after: RunFacts) -> tuple[str, Sequence[Hashable], 
     """
     asked = before.question, after.question
     once = all(len(set(questions)) == len(questions) for questions in asked)
-    for name in ("item_id", *(("question",) if once else ()), "key", "line"):
+    for name in ("item_id", *(("question",) if once else ()), "content", "line"):
         old, new = getattr(before, name), getattr(after, name)
         if None not in old and None not in new:
             return name, old, new
