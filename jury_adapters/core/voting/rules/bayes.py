@@ -77,7 +77,7 @@ class Bayes(VotingStrategy):
 
     @property
     def reads_numbers(self) -> bool:
-        # A FAIL that counts for PASS counts against the case if only jurors that broke caused it. A jury inside does not
+        # A FAIL that counts for PASS counts against the case if only jurors that broke caused it. A jury inside cannot
         # know that before it has asked all its jurors.
         return any(evidence["FAIL"] > evidence["PASS"] for evidence in map(_evidence_of, self._reliabilities))
 
