@@ -59,7 +59,7 @@ def compare_reported(
         human = LabelFiles([people.file], people.column, list(people.pass_labels), people.field_map)
         with suppress(ConfigurationError):  # labels of one system, or that name no answers: as without labels
             return compare_with_labels(a, b, human, group, Messages(quiet=True), cases=cases)
-    return compare_files(a, b, cases=cases, group=group, messages=messages)
+    return compare_files(a, b, cases=cases, group=group, messages=messages, noted=(b,))
 
 
 def compare_with_labels(

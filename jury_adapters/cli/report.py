@@ -231,7 +231,7 @@ def _found(
         prepare_page=html is not None and compare is None and people[:2] == (None, GOLD),
     )  # fmt: skip
     if is_store(file):
-        report_store(found, file, messages)
+        report_store(found.entries, file, messages)
     if group is None:
         report_group(found, file, messages)
     found = with_given_labels(found, file, people, messages)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from jury_adapters.core.case import Case
-    from jury_adapters.report import Comparison, Report
+    from jury_adapters.report import Comparison, Entry, Report
 
 
 def compare_files(
@@ -45,6 +45,7 @@ def compare_files(
     group: str | None = "",
     messages: Messages | None = None,
     most_flips: int | None = None,
+    noted: Collection[Path] = (),
 ) -> Comparison:
     """Compare the results of two systems, with distinct titles.
 
@@ -56,8 +57,9 @@ def compare_files(
         pass_labels: the labels that mean PASS.
         group: the field that identifies the group of a case; empty for independent cases; None for what the results
             name.
-        messages: prints that the results name a group that is not known.
+        messages: prints that the results name a group that is not known, and that verdicts of a store are new votes.
         most_flips: the maximum number of changed cases in the result; None for all.
+        noted: stores of which that was said before.
 
     Raises:
         ConfigurationError: one of them cannot be read, or as in :meth:`jury_adapters.report.Report.compare`.
@@ -70,15 +72,19 @@ def compare_files(
         raise InputError(f"{empty[0]}: there are no results in it")
     sources = ((a, named_cases(a)), (b, cases or named_cases(b)))
     first, second = (recorded_of(file) if is_store(file) else FileEntries(file, of) for file, of in sources)
+    for (file, _), run in zip(sources, (first, second), strict=True):
+        if messages is not None and is_store(file) and file not in noted:
+            report_store(run, file, messages)
     kept = ""
     if group is None:
         read = (
             (file, run) for (file, _), run in zip(sources[::-1], (second, first), strict=True) if not is_store(file)
         )
         kept = next(filter(None, (known_group(file, run) for file, run in read)), "")
-        named = next(filter(None, (group_named_in(file) for file in (b, a) if not is_store(file))), "")
-        if named and not kept and messages is not None:
-            _report_unknown_group(b, named, "put the file that was judged where the results name it", messages)
+        grouped = [(file, group_named_in(file)) for file in (b, a) if not kept and not is_store(file)]
+        for file, named in grouped:
+            if named and messages is not None:
+                _report_unknown_group(file, named, "put the file that was judged where the results name it", messages)
     planned = [None if is_store(file) else planned_in(file) for file, _ in sources]
     decided = [None if is_store(file) else decision_of(file) for file, _ in sources]
     return compare(
@@ -121,9 +127,9 @@ def _report_unknown_group(results: Path, named: str, fix: str, messages: Message
 _GIVE_CASES = "give the file that was judged: --cases CASES"
 
 
-def report_store(found: Report, store: Path, messages: Messages) -> None:
+def report_store(entries: Iterable[Entry], store: Path, messages: Messages) -> None:
     """Say that the verdicts of a store are new votes, and warn if its critics answer different questions."""
-    votes = [vote for entry in found.entries for _, vote in votes_in(entry.judgment)]
+    votes = [vote for entry in entries for _, vote in votes_in(entry.judgment)]
     critics = len({vote.critic for vote in votes})
     rubrics = len({vote.metadata.get(RUBRIC) for vote in votes})
     vote = f"{store}: a store keeps no verdicts, so these are majority votes of its {counted(critics, 'critic')}"

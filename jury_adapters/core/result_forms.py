@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.form_reader import FormReader
 from jury_adapters.core.forms import Form
-from jury_adapters.core.results_file import case_of, read_verdict, unit_of
+from jury_adapters.core.results_file import answer_of, case_of, read_verdict, unit_of
 from jury_adapters.core.row_files import read_whole_rows
 from jury_adapters.core.values import JsonValue
 
@@ -23,6 +24,7 @@ class ResultForm(NamedTuple):
         item_id: the item's own id, or None.
         key: the hash of the case's content, or None.
         unit: the unit of ``line``: lines, or items of a JSON list.
+        answer: the length of the answer and the model that wrote it; None if they are unknown.
     """
 
     form: Form
@@ -31,6 +33,7 @@ class ResultForm(NamedTuple):
     item_id: str | None
     key: str | None
     unit: str
+    answer: AnswerFacts | None
 
 
 def read_forms(path: str | Path) -> Iterator[ResultForm]:
@@ -45,4 +48,4 @@ def read_forms(path: str | Path) -> Iterator[ResultForm]:
     for at, values in read_whole_rows(path):
         form, metadata = read_verdict(path, at, values, reader.read)
         line, item_id, key, cases = case_of(values)
-        yield ResultForm(form, metadata, line, item_id, key, unit_of(cases))
+        yield ResultForm(form, metadata, line, item_id, key, unit_of(cases), answer_of(values))

@@ -133,7 +133,7 @@ def read_results(path: str | Path, positions: Container[int] | None = None) -> I
             _text(values, "group"),
             _text(values, "label_column"),
             _planned(values),
-            _answer(values),
+            answer_of(values),
         )
 
 
@@ -379,7 +379,8 @@ def _planned(values: Mapping[str, object]) -> int | None:
     return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < _ABSURD else None
 
 
-def _answer(values: Mapping[str, object]) -> AnswerFacts | None:
+def answer_of(values: Mapping[str, object]) -> AnswerFacts | None:
+    """Return what a line says of its answer: ``answer`` of :class:`Result`."""
     if _LENGTH not in values:
         return None
     length = values[_LENGTH]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from operator import add, attrgetter
-from sys import float_info
 from typing import Any
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.values import is_amount, no_amount
+from jury_adapters.core.values import LARGEST, is_amount, no_amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +46,8 @@ class Usage:
     def __post_init__(self) -> None:
         given, written, cached, thought, calls, cost = amounts = _amounts_of(self)
         usual = (
-            0 <= given < inf and 0 <= written < inf and 0 <= cached < inf and 0 <= thought < inf
-            and 0 <= calls < inf and 0 <= cost < inf
+            0 <= given <= LARGEST and 0 <= written <= LARGEST and 0 <= cached <= LARGEST and 0 <= thought <= LARGEST
+            and 0 <= calls <= LARGEST and 0 <= cost <= LARGEST
         ) if _PLAIN.issuperset(map(type, amounts)) else False  # fmt: skip
         if not usual:
             for name, value in zip(_AMOUNTS, amounts, strict=True):
@@ -162,8 +160,8 @@ class UsageSum:
         if self._amounts is _NOTHING and self._recorded is None and self._complete:
             return NO_USAGE
         amounts = self._amounts
-        if max(amounts) > float_info.max:
-            amounts = tuple(min(amount, float_info.max) for amount in amounts)
+        if max(amounts) > LARGEST:
+            amounts = tuple(min(amount, LARGEST) for amount in amounts)
         return _known(amounts, self._complete, None if self._recorded is None else self._recorded.usage)
 
 

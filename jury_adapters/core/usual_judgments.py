@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from math import inf
 from sys import intern
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.usage import Usage
-from jury_adapters.core.values import FrozenDict, clean_text, freeze_mapping
+from jury_adapters.core.values import LARGEST, FrozenDict, clean_text, freeze_mapping
 from jury_adapters.core.verdict import Verdict
 
 Read: TypeAlias = Callable[[Any], Any]
@@ -126,7 +125,7 @@ def _share(value: Any) -> float:
 
 
 def _amount(value: Any) -> float:
-    if (value.__class__ is float or value.__class__ is int) and 0 <= value < inf:
+    if (value.__class__ is float or value.__class__ is int) and 0 <= value <= LARGEST:
         return value
     raise _Unusual
 

@@ -7,10 +7,11 @@ values of results pass through the functions of this module.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from numbers import Real
 from sys import intern
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 
@@ -190,13 +191,13 @@ def normalise_score(value: float, minimum: float = 0.0, maximum: float = 1.0) ->
 
 
 def is_amount(value: object) -> bool:
-    """Whether a value is a finite number >= 0."""
-    return isinstance(value, _NUMBER) and 0 <= value < math.inf
+    """Whether a value is a number from 0 to :data:`LARGEST`."""
+    return isinstance(value, _NUMBER) and 0 <= value <= LARGEST
 
 
 def no_amount(value: object, what: str) -> ConfigurationError:
     """Return the error for a value that is not an amount; see :func:`is_amount`."""
-    return ConfigurationError(f"{what} is a finite number >= 0, not {plain_repr(value)}")
+    return ConfigurationError(f"{what} is a finite number >= 0, and at most {LARGEST:.2g}, not {plain_repr(value)}")
 
 
 def positive_timeout(seconds: float | None) -> float | None:
@@ -237,5 +238,8 @@ def check_word(word: object, known: tuple[str, ...], what: str) -> None:
     if word not in known:
         raise ConfigurationError(unknown(what, word, known))
 
+
+LARGEST: Final = sys.float_info.max
+"""The largest amount and weight. An integer may be larger and is not infinite, but cannot be added to a float."""
 
 _NUMBER = (int, float)  # created once, because every judgment is checked

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
-from math import isfinite
 from typing import TYPE_CHECKING, Literal, TypeGuard, Unpack
 
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
@@ -17,7 +16,7 @@ from jury_adapters.core.review_reasons import DOUBTFUL, ReviewReason, reasons_fo
 from jury_adapters.core.tally import NO_TALLY, Tally
 from jury_adapters.core.tier_policies import check_policy_text, is_screening_policy
 from jury_adapters.core.unasked import asked_ballots
-from jury_adapters.core.values import EMPTY, FrozenDict, check_word, freeze_mapping, typed_tuple
+from jury_adapters.core.values import EMPTY, LARGEST, FrozenDict, check_word, freeze_mapping, typed_tuple
 
 if TYPE_CHECKING:
     from jury_adapters.core import GateOptions, GateResult
@@ -118,8 +117,10 @@ class Verdict(Judgment):
                 put(self, name, typed_tuple(values, kind, name))
         if self.weights:
             put(self, "weights", tuple(self.weights))
-            if not all(isinstance(weight, int | float) and isfinite(weight) for weight in self.weights):
-                raise ConfigurationError(f"weights are finite numbers, not {plain_repr(self.weights)}")
+            if not all(isinstance(weight, int | float) and abs(weight) <= LARGEST for weight in self.weights):
+                raise ConfigurationError(
+                    f"weights are finite numbers up to {LARGEST:.2g}, not {plain_repr(self.weights)}"
+                )
         elif self.weights != ():
             put(self, "weights", ())
 

@@ -36,6 +36,14 @@ class PairLabels(NamedTuple):
         """For each pair, whether both answers have a label."""
         return [None not in both for both in zip(self.a, self.b, strict=True)]
 
+    @property
+    def once(self) -> int:
+        """The number of pairs of which one answer was labelled, and the other was not."""
+        contradicted = self.contradicted or [False] * len(self.a)
+        return sum(
+            (a is None) != (b is None) and not both for a, b, both in zip(self.a, self.b, contradicted, strict=True)
+        )
+
 
 class AnswerLabels:
     """Human labels, found by the content of the answers.
@@ -132,6 +140,11 @@ class AnswerLabels:
     def unmatched(self) -> int:
         """Number of labels that :meth:`passes` has not used."""
         return len(self._passed) - len(self._used)
+
+    @property
+    def matched(self) -> int:
+        """Number of labels that :meth:`passes` has used, contradicting ones included."""
+        return len(self._used)
 
     def positions(self, outline: Outline) -> Set[int]:
         """Return the positions of the labels of an answer, for :meth:`passes`; empty without any."""

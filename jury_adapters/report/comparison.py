@@ -66,7 +66,7 @@ class Comparison:
         other_questions: the number of pairs whose questions differ, so that two different cases are compared.
         other_contexts: the number of pairs without questions whose contexts differ; they may be different cases.
         warnings: sentences about doubtful pairs and different juries, which come first in every form of the report.
-        why_unpaired: why cases of equal content are not compared as pairs; empty if they are.
+        why_unpaired: why cases are not compared as pairs, although the runs may have common ones; empty if they are.
     """
 
     before: str
@@ -182,13 +182,12 @@ class Comparison:
     def _cases(self) -> str:
         a, b = percent(self.rate_before), percent(self.rate_after)
         if not self.paired:
-            why = (
-                f"Cases cannot be paired: {self.why_unpaired}. So"
-                if self.why_unpaired
-                else "No case is in both runs, so"
-            )
+            why = "No case is in both runs, so"
+            if self.why_unpaired:
+                why = f"Cases cannot be paired: {self.why_unpaired}. So"
             return (
-                f"{why} {self.only_before:,} cases of a and {self.only_after:,} of b are compared as independent "
+                f"{why} {counted(self.only_before, 'case')} of a{self._decided_of('a', self.only_before)} and "
+                f"{self.only_after:,} of b{self._decided_of('b', self.only_after)} are compared as independent "
                 f"samples: a passes {a}, b {b}. Give both answers to a question the same id to compare them as pairs."
             )
         both = f"{counted(self.paired, 'case')} in both runs"
@@ -201,6 +200,10 @@ class Comparison:
         )  # fmt: skip
         same = " Both judged the same answers, so the difference is one between juries." if self.same_answers else ""
         return f"{both}.{alone}{same}"
+
+    def _decided_of(self, run: str, cases: int) -> str:
+        decided = self.found.details.get(f"decided_{run}", cases)
+        return "" if decided == cases else f" ({decided:,} decided)"
 
 
 def compare(
@@ -317,7 +320,8 @@ def _warnings(ungrouped: Sequence[InputError], group: str, juries: Sequence[str]
 
 def _warn_of_failed_runs(before: RunFacts, after: RunFacts, pairs: Sequence[tuple[int, int]]) -> Iterator[str]:
     """Yield a sentence about runs of the application that failed, with the pass rates of the pairs without them."""
-    failed = before.run_failed.count(True), after.run_failed.count(True)
+    compared = [*zip(*pairs, strict=True)] if pairs else [range(len(before)), range(len(after))]  # others are left out
+    failed = [sum(run.run_failed[at] for at in places) for run, places in zip((before, after), compared, strict=True)]
     if not any(failed):
         return
     runs = " and ".join(f"{counted(n, 'run')} of {name}" for n, name in zip(failed, "ab", strict=True) if n)
@@ -367,7 +371,10 @@ def _difference(
         runs = () if _without_group(before, after) else (before, after)
         by_group = [shares_by_group(run.passed, run.groups) for run in runs] or [[], []]
         shared = shared_groups(before.passed, before.groups, after.passed, after.groups) if runs else 0
-        found = unpaired_difference(*counts[0], *counts[1], groups_a=by_group[0], groups_b=by_group[1], shared=shared)
+        found = unpaired_difference(
+            *counts[0], *counts[1], groups_a=by_group[0], groups_b=by_group[1], shared=shared,
+            cases=(len(before), len(after)),
+        )  # fmt: skip
         return found, (_share(*counts[0]), _share(*counts[1]))
     judged = list(zip(*verdicts, strict=True))
     count = PairedCounts.of(judged)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import chain
 
 from jury_adapters.calibration.estimates import Estimate, undefined
 from jury_adapters.core.errors import ConfigurationError
@@ -47,7 +46,7 @@ def corrected_difference(
         )
     from jury_adapters import statistics
 
-    if not any(label is not None for label in chain(labels.a, labels.b)):
+    if not known.matched:
         why = "labels are found by the content of the case, else by its id with the text of the answer"
         if known.under_other_ids:
             why = (
@@ -59,9 +58,12 @@ def corrected_difference(
     selected = _why_contradicted(labels) or why_selected(labels, matching.one_answer, verdicts, groups)
     if selected:
         return undefined(CORRECTED, len(labels.a), selected)
-    return _allow_for_contradicted(
-        compare(*verdicts, labels_a=labels.a, labels_b=labels.b, groups=groups), verdicts, labels, groups
+    known_a, known_b = (  # a label beside contradicting ones does not make a pair of which one answer was labelled
+        [None if left_out else label for label, left_out in zip(one, labels.contradicted, strict=True)]
+        for one in (labels.a, labels.b)
     )
+    found = compare(*verdicts, labels_a=known_a, labels_b=known_b, groups=groups)
+    return _allow_for_contradicted(found, verdicts, labels, groups)
 
 
 def _why_contradicted(labels: PairLabels) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -14,6 +15,7 @@ from jury_adapters.core.batch import Judged
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.file_prints import FilePrint
 from jury_adapters.core.forms import Form, form_of
 from jury_adapters.core.human_labels import GOLD, with_label_of
 from jury_adapters.core.judged_file import JudgedFile
@@ -99,6 +101,7 @@ class Outline(NamedTuple):
     line: int | None
     key: str | None
     unit: str = "line"
+    answer: AnswerFacts | None = None
 
     @property
     def place(self) -> str:
@@ -161,7 +164,8 @@ def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]
 class FileEntries:
     """Entries of a file that ``jury judge --out`` wrote, read anew at each iteration, so that they take no memory.
 
-    Later iterations end where the first complete one did, even if rows were appended to the file since then.
+    Later iterations end where the first complete one did, even if rows were appended to the file since then. A file
+    that was replaced since then is refused, because its rows are not those that were counted.
 
     Args:
         path: the file.
@@ -172,7 +176,8 @@ class FileEntries:
         cases: the file that was judged; None without it.
 
     Raises:
-        InputError: a line is not a result; the message names it. An iteration raises it.
+        InputError: a line is not a result, and the message names it; or the file was replaced between two iterations.
+            An iteration raises it.
     """
 
     def __init__(self, path: str | Path, cases: str | Path | None = None) -> None:
@@ -183,6 +188,7 @@ class FileEntries:
             column = label_column_named_in(path) or GOLD
             self._texts = JudgedFile(path, cases, lambda case: with_label_of(with_small_images(case), column))
         self._length: int | None = None
+        self._print: FilePrint | None = None
 
     def __iter__(self) -> Iterator[Entry]:
         for index, result in self._each(read_results(self.path)):
@@ -190,21 +196,32 @@ class FileEntries:
 
     def outlines(self) -> Iterator[Outline]:
         """Yield the outlines of the entries, which is faster than to iterate."""
-        for index, (form, metadata, line, item_id, key, unit) in self._each(read_forms(self.path)):
+        for index, (form, metadata, line, item_id, key, unit, answer) in self._each(read_forms(self.path)):
             case = None if self._texts is None else self._texts.of(key, line)
-            yield Outline(index, form, metadata, case, item_id, line, key, unit)
+            yield Outline(index, form, metadata, case, item_id, line, key, unit, answer if case is None else None)
 
     def at(self, positions: Collection[int]) -> Iterator[Entry]:
         """Yield the entries at these positions, from 0, in the order of the file. Other rows are hardly read."""
         wanted = sorted(set(positions))
+        self._check()
         for index, result in zip(wanted, read_results(self.path, set(wanted)), strict=False):
             yield self._entry(index, result)
 
     def _each(self, results: Iterator[T]) -> Iterator[tuple[int, T]]:
+        self._check()
+        found = self._print
+        if found is None:
+            with suppress(OSError):  # reading it says why it cannot be read
+                found = FilePrint(self.path)
         index = -1
         for index, result in enumerate(islice(results, self._length)):
             yield index, result
-        self._length = index + 1
+        self._length, self._print = index + 1, found
+
+    def _check(self) -> None:
+        if self._print is not None:
+            with suppress(OSError):
+                self._print.check()
 
     def __len__(self) -> int:
         if self._length is None:
@@ -238,7 +255,9 @@ def outlines_of(entries: Entries) -> Iterator[Outline]:
         return
     for entry in entries:
         form, metadata = form_of(entry.judgment), entry.metadata
-        yield Outline(entry.index, form, metadata, entry.case, entry.item_id, entry.line, entry.key, entry.unit)
+        yield Outline(
+            entry.index, form, metadata, entry.case, entry.item_id, entry.line, entry.key, entry.unit, entry.answer
+        )
 
 
 def known_group(path: str | Path, entries: Entries) -> str:

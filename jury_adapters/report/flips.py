@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from sys import intern
@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.formatting import to_word
-from jury_adapters.core.human_labels import GOLD
+from jury_adapters.core.forms import votes_on_scores
+from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import outage_as_error
+from jury_adapters.core.verdict import Verdict, outage_as_error
 from jury_adapters.report.entries import Entries, Entry, entries_at
 from jury_adapters.report.figures import contest
-from jury_adapters.report.run_facts import RunFacts, has_content, judged_metadata
+from jury_adapters.report.run_facts import NOT_JUDGED, RunFacts, has_content, judged_metadata
 
 FLIPS_SHOWN = 15
 """Number of changed cases that a comparison shows, in the terminal and in Markdown."""
@@ -29,8 +30,9 @@ class Change:
 
     Attributes:
         juror: the name of the juror.
-        before: its opinion in the first run; None if it was not asked.
-        after: its opinion in the second run; None if it was not asked.
+        before: its opinion in the first run, with its score, label or confidence in parentheses where these made the
+            difference; None if it was not asked.
+        after: its opinion in the second run, in the same way; None if it was not asked.
         reasoning: its own reasoning in the second run, or in the first if it was not asked again.
     """
 
@@ -113,11 +115,25 @@ def flips_of(before: Entries, after: Entries, changed: Sequence[tuple[int, int]]
 
 
 class Opinion(NamedTuple):
-    """Opinion of a juror, with its reasoning, and with the model and the hash of the rubric that identify the juror."""
+    """Opinion of a juror.
+
+    Attributes:
+        word: the opinion as a word.
+        reasoning: its reasoning.
+        juror: the model and the hash of the rubric, which identify the juror.
+        values: its score, its label and its confidence, which may be counted instead of the word.
+    """
 
     word: str
     reasoning: str
     juror: tuple[str | None, object]
+    values: tuple[float | None, str | None, float | None] = (None, None, None)
+
+    def with_values(self, names: Collection[str]) -> str:
+        """Return the word, with those of the values that have these names and are known."""
+        known = [(name, value) for name, value in zip(_VALUES, self.values, strict=True) if name in names]
+        said = [f"{name} {value}" for name, value in known if value is not None]
+        return f"{self.word} ({', '.join(said)})" if said else self.word
 
 
 class Said(NamedTuple):
@@ -131,6 +147,7 @@ class Said(NamedTuple):
         opinions: the opinion of each juror, by name; that of a judge without jurors under its own name; none if the run
             of the application failed.
         run_failed: the reason why the run of the application failed; empty if it did not.
+        on_scores: whether scores were counted, also in a jury or tier inside.
     """
 
     key: str | None
@@ -139,6 +156,7 @@ class Said(NamedTuple):
     verdict: str
     opinions: Mapping[str, Opinion]
     run_failed: str = ""
+    on_scores: bool = False
 
 
 def said_in(entry: Entry) -> Said:
@@ -147,12 +165,15 @@ def said_in(entry: Entry) -> Said:
     opinions = dict(opinions_of(entry.judgment)) or ({} if failed else {(entry.judgment.critic,): entry.judgment})
     names = juror_names(opinions)
     by_name = {
-        names[path]: Opinion(to_word(vote), vote.reasoning, (vote.model, vote.metadata.get("rubric_fingerprint")))
+        names[path]: Opinion(
+            to_word(vote), vote.reasoning, (vote.model, vote.metadata.get("rubric_fingerprint")),
+            (vote.score, vote.label, vote.confidence),
+        )
         for path, vote in opinions.items()
         if names[path]
-    }
+    }  # fmt: skip
     verdict, why = to_word(outage_as_error(entry.judgment)), entry.judgment.reasoning if failed else ""
-    return Said(entry.key, entry.case, judged_metadata(entry), verdict, by_name, why)
+    return Said(entry.key, entry.case, judged_metadata(entry), verdict, by_name, why, _counts_scores(entry.judgment))
 
 
 def flip_of(before: Said, entry: Entry) -> Flip:
@@ -165,19 +186,37 @@ def flip_of(before: Said, entry: Entry) -> Flip:
     after = said_in(entry)
     renamed = _renamed(before.opinions, after.opinions)
     opinions = {renamed.get(name, name): opinion for name, opinion in before.opinions.items()}
-    changes = []
-    for name in dict.fromkeys((*opinions, *after.opinions)):
-        old, new = opinions.get(name), after.opinions.get(name)
-        words = old and old.word, new and new.word
-        if words[0] != words[1]:
-            changes.append(Change(name, *words, (new or old or _NOTHING).reasoning))
+    counted = _VALUES[:1] if before.on_scores or after.on_scores else ()
+    changes = _changes(opinions, after.opinions, counted) or _changes(opinions, after.opinions, _VALUES)
     other = None if before.key is None or after.key is None else before.key != after.key
     entries = () if other else tuple(_changed_entries(before, after))
     return Flip(
-        intern(entry.where), entry.index, before.verdict, after.verdict, tuple(changes), True if entries else other,
+        intern(entry.where), entry.index, before.verdict, after.verdict, changes, True if entries else other,
         entries or _changed(before.case, after.case), tuple(_texts(before.case, after.case)),
         tuple(f"{run}: {one.run_failed}" for run, one in zip("ab", (before, after), strict=True) if one.run_failed),
     )  # fmt: skip
+
+
+def _changes(before: Mapping[str, Opinion], after: Mapping[str, Opinion], counted: Sequence[str]) -> tuple[Change, ...]:
+    """Return the jurors whose opinions changed, in the word or in one of the values with these names."""
+    changes = []
+    for name in dict.fromkeys((*before, *after)):
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None:
+            changes.append(Change(name, old and old.word, new and new.word, (new or old or _NOTHING).reasoning))
+            continue
+        values = zip(_VALUES, old.values, new.values, strict=True)
+        other = [value for value, of_old, of_new in values if value in counted and of_old != of_new]
+        if old.word != new.word or other:
+            changes.append(Change(name, old.with_values(other), new.with_values(other), new.reasoning))
+    return tuple(changes)
+
+
+def _counts_scores(judgment: Judgment) -> bool:
+    if not isinstance(judgment, Verdict):
+        return False
+    inside = (*judgment.judgments, *(tier.judgment for tier in judgment.tiers))
+    return votes_on_scores(judgment) or any(map(_counts_scores, inside))
 
 
 def _said_at(run: Entries, places: Sequence[int]) -> Iterator[Said]:
@@ -223,13 +262,13 @@ def _changed_entries(before: Said, after: Said) -> Iterator[str]:
     """Yield the entries of the metadata that differ and were judged; for other content, those of a retriever only."""
     alone = before.case is not None and after.case is not None and not has_content(before.case)
     for name in dict.fromkeys((*before.metadata, *after.metadata)):
-        counts = name == "retrieved_ids" or (alone and name not in _NOT_JUDGED)
+        counts = name == "retrieved_ids" or (alone and name not in NOT_JUDGED)
         if counts and before.metadata.get(name) != after.metadata.get(name):
             yield name
 
 
+_VALUES = ("score", "label", "confidence")
 _NOTHING = Opinion("", "", (None, None))
-_NOT_JUDGED = {"id", "item_id", GOLD}
 
 
 def _changed(before: Case | None, after: Case | None) -> tuple[str, ...]:

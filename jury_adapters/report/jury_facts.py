@@ -96,15 +96,17 @@ class JuryFacts:
             rubrics = self._rubrics.get(path, set()), other._rubrics.get(path, set())
             if all(rubrics) and rubrics[0] != rubrics[1]:
                 yield f"{names[path]} has another rubric in b"
-            if abs(self._fallback_share(path) - other._fallback_share(path)) > _MORE_FALLBACKS:
+            used = {*self._by_fallback.get(path, ()), *other._by_fallback.get(path, ())}
+            if any(abs(self._share(path, name) - other._share(path, name)) > _MORE_FALLBACKS for name in used):
                 yield f"{names[path]} {self._fallbacks(path)} in a and {other._fallbacks(path)} in b"
 
     def _unreached(self) -> set[Path]:
         """Return the jurors and tiers that no case needed."""
         return self._skipped - _beginnings(self._jurors)
 
-    def _fallback_share(self, path: Path) -> float:
-        return self._by_fallback.get(path, Counter()).total() / max(1, self._votes[path])
+    def _share(self, path: Path, fallback: str) -> float:
+        """Return the share of a juror's votes that a fallback cast."""
+        return self._by_fallback.get(path, Counter())[fallback] / max(1, self._votes[path])
 
     def _fallbacks(self, path: Path) -> str:
         used = self._by_fallback.get(path, Counter())
@@ -184,5 +186,5 @@ def _listed(names: set[str] | list[str]) -> str:
 
 _MOST_JURORS = 500
 _SHOWN = 3
-_MORE_FALLBACKS = 0.01  # difference between the shares of votes by fallbacks that makes a juror another one
+_MORE_FALLBACKS = 0.01  # difference between the shares of votes by a fallback that makes a juror another one
 _LONGEST = 120  # characters of a list of names

@@ -18,12 +18,13 @@ class Matching(NamedTuple):
         pairs: the positions of each case that is in both runs, in the order of the second; each case is used once.
         equal: for each pair, whether both cases have the same judged content.
         one_answer: for each pair, whether both answers are the same, whatever else differs, such as the contexts.
-        why_unpaired: why equal contents do not make pairs; empty if they do, or if none are equal.
+        why_unpaired: why cases are not pairs, although the runs may have common ones; empty if they are.
         other_questions: the number of pairs with different questions.
         other_contexts: the number of pairs without questions whose contexts differ.
         repeated_ids: the number of ids that occur more than once in a run, if ids match the cases.
         under_other_ids: the number of unpaired cases of each run whose question is that of one unpaired case of the
             other, if ids match the cases.
+        contexts_under_other_ids: the same number for the contexts of cases without a question.
         ids: the id of each pair, if several pairs have one; else empty.
     """
 
@@ -35,6 +36,7 @@ class Matching(NamedTuple):
     other_contexts: int = 0
     repeated_ids: int = 0
     under_other_ids: int = 0
+    contexts_under_other_ids: int = 0
     ids: Sequence[Hashable] = ()
 
     @property
@@ -61,11 +63,16 @@ class Matching(NamedTuple):
                 f"{self.other_contexts:,} of {counted(len(self.pairs), 'pair')} {has} no question and different "
                 "contexts under one id, so different cases may be compared; check the ids of both runs."
             )
+        left_out = "their cases are left out" if self.pairs else "their cases are not compared as pairs"
         if self.under_other_ids:
-            left_out = "their cases are left out" if self.pairs else "their cases are not compared as pairs"
             yield (
                 f"{counted(self.under_other_ids, 'question is', 'questions are')} in both runs under different ids, so "
                 f"{left_out}; give both answers to a question the same id."
+            )
+        if self.contexts_under_other_ids:
+            yield (
+                f"the contexts of {counted(self.contexts_under_other_ids, 'case')} without a question are in both runs "
+                f"under different ids, so {left_out}; give both answers to the same contexts the same id."
             )
         if self.repeated_ids and self.pairs:
             what = f"{counted(self.repeated_ids, 'id occurs', 'ids occur')} more than once in a run"
@@ -85,17 +92,9 @@ def match(before: RunFacts, after: RunFacts) -> Matching:
     """
     by, old, new = _names(before, after)
     pairs = sorted(_pairs(before, after, old, new), key=lambda pair: pair[1])
-    smaller = min(len(before), len(after))
-    if by == "key" and pairs and len(pairs) < _NEARLY_ALL * smaller:
-        known = None not in before.question and None not in after.question
-        why = "questions repeat" if known else "not every question is known"
-        return Matching(
-            [],
-            [],
-            [],
-            why_unpaired=f"{why}, not every case has an id, and only {len(pairs):,} of {smaller:,} cases have equal "
-            "content in both runs",
-        )
+    why = _why_unpaired(before, after, len(pairs)) if by == "content" else ""
+    if why:
+        return Matching([], [], [], why_unpaired=why)
     ids = [new[b] for _, b in pairs] if by == "item_id" else []
     asked = ((before.question[a], after.question[b]) for a, b in pairs)
     sources = ((before.source[a], after.source[b]) for a, b in pairs)
@@ -106,9 +105,20 @@ def match(before: RunFacts, after: RunFacts) -> Matching:
         other_questions=sum(None not in both and both[0] != both[1] for both in asked),
         other_contexts=sum(None not in both and both[0] != both[1] for both in sources),
         repeated_ids=len(_repeated(old) | _repeated(new)) if by == "item_id" else 0,
-        under_other_ids=_under_other_ids(before, after, pairs) if by == "item_id" else 0,
+        under_other_ids=_under_other_ids(before.question, after.question, pairs) if by == "item_id" else 0,
+        contexts_under_other_ids=_under_other_ids(before.source, after.source, pairs) if by == "item_id" else 0,
         ids=ids if len(set(ids)) < len(ids) else (),
     )
+
+
+def _why_unpaired(before: RunFacts, after: RunFacts, equal: int) -> str:
+    """Return why so many equal contents do not make pairs; empty if they do, or if the runs may have no common case."""
+    smaller, known = min(len(before), len(after)), None not in before.question and None not in after.question
+    if equal >= _NEARLY_ALL * smaller or (known and not set(before.question) & set(after.question)):
+        return ""
+    questions = "questions repeat" if known else "not every question is known"
+    cases = f"only {equal:,} of {smaller:,} cases have" if equal else "no case has"
+    return f"{questions}, not every case has an id, and {cases} equal content in both runs"
 
 
 def _names(before: RunFacts, after: RunFacts) -> tuple[str, Sequence[Hashable], Sequence[Hashable]]:
@@ -118,7 +128,7 @@ def _names(before: RunFacts, after: RunFacts) -> tuple[str, Sequence[Hashable], 
     """
     asked = before.question, after.question
     once = all(len(set(questions)) == len(questions) for questions in asked)
-    for name in ("item_id", *(("question",) if once else ()), "key", "line"):
+    for name in ("item_id", *(("question",) if once else ()), "content", "line"):
         old, new = getattr(before, name), getattr(after, name)
         if None not in old and None not in new:
             return name, old, new
@@ -167,15 +177,17 @@ def _equal(
     return [(waiting[new[b]].pop(), b) for b in left_b if new[b] is not None and waiting.get(new[b])]
 
 
-def _under_other_ids(before: RunFacts, after: RunFacts, pairs: Sequence[tuple[int, int]]) -> int:
-    """Return the number of questions that each run has once, in a case without a partner."""
+def _under_other_ids(
+    before: Sequence[int | None], after: Sequence[int | None], pairs: Sequence[tuple[int, int]]
+) -> int:
+    """Return the number of questions, or of contexts, that each run has once, in a case without a partner."""
     used = {a for a, _ in pairs}, {b for _, b in pairs}
     alone: list[set[int]] = []
     for run, paired in zip((before, after), used, strict=True):
-        times = Counter(run.question)
+        times = Counter(run)
         alone.append({
             asked
-            for position, asked in enumerate(run.question)
+            for position, asked in enumerate(run)
             if asked is not None and times[asked] == 1 and position not in paired
         })  # fmt: skip
     return len(alone[0] & alone[1])

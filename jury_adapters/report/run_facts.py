@@ -13,7 +13,7 @@ from jury_adapters.core.case_groups import group_in
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import to_word
 from jury_adapters.core.forms import FormCounts, votes_on_scores
-from jury_adapters.core.human_labels import human_label_in, human_label_of
+from jury_adapters.core.human_labels import GOLD, human_label_in, human_label_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.outage_bias import OutageBias
@@ -38,7 +38,8 @@ class RunFacts:
         key: the hashes of the contents, as numbers; EMPTY_KEY for an empty case, None for unknown content.
         answer: the hashes of the answers' texts; None without a known answer.
         has_content: whether the case is known to have anything to judge outside its metadata; see :func:`has_content`.
-        metadata: the hashes of the metadata of cases without such content; 0 for the others.
+            Results without their texts say so by the length of the answer.
+        metadata: the hashes of the metadata, without :data:`NOT_JUDGED`, of cases without such content; 0 for others.
         retrieved: the hashes of the ids of the retrieved documents; 0 without any.
         lines: the lines; -1 for unknown ones.
         index: the positions in the run.
@@ -116,8 +117,10 @@ class RunFacts:
         self.jury.add(judgment, times)
 
     def _add_judged(self, outline: Outline) -> None:
-        metadata, case = judged_metadata(outline), outline.case
-        known = case is not None and has_content(case)
+        metadata, case = {**judged_metadata(outline)}, outline.case
+        for name in NOT_JUDGED:
+            metadata.pop(name, None)
+        known = bool(outline.answer and outline.answer.length) if case is None else has_content(case)
         self.has_content.append(known)
         answer = None if case is None else case.answer
         self.answer.append(None if answer is None else hash(answer.strip()))
@@ -129,6 +132,20 @@ class RunFacts:
     def line(self) -> Sequence[int | None]:
         """The lines; None for unknown ones."""
         return [None if line < 0 else line for line in self.lines] if -1 in self.lines else self.lines
+
+    @property
+    def content(self) -> Sequence[Hashable]:
+        """The contents, and in place of an empty one the metadata.
+
+        That of a case without either equals no other, and is None if no case has anything.
+        """
+        if EMPTY_KEY not in self.key:
+            return self.key
+        known = zip(self.key, self.metadata, strict=True)
+        names = [("metadata", metadata) if key == EMPTY_KEY else key for key, metadata in known]
+        if set(names) == {_NO_METADATA}:
+            return [None] * len(names)
+        return [object() if name == _NO_METADATA else name for name in names]
 
     @property
     def copies(self) -> Sequence[Hashable]:
@@ -157,15 +174,27 @@ def has_content(case: Case) -> bool:
     return any(getattr(case, name) for name in _CONTENT)
 
 
+NOT_JUDGED = frozenset({"id", "item_id", GOLD})
+"""Entries of the metadata that say nothing of what was judged: systems share the ids, and people give the labels."""
+
+_NO_METADATA = ("metadata", 0)
 _MOST_LINES = 1 << 62  # a file may claim any line
 _CONTENT = ("answer", "contexts", "candidates", "messages", "trajectory", "attachments", "workspace")
 
 
 def _hash_of(value: object) -> int:
-    try:
-        return hash(value)
-    except TypeError:  # metadata of a case that was built without validation
-        return hash(repr(value))
+    return hash(_hashed_apart(value))
+
+
+def _hashed_apart(value: object) -> Hashable:
+    """Return a value that equals that of another if the two are equal, and of which -1 and -2 have different hashes."""
+    if isinstance(value, Mapping):
+        return frozenset((name, _hashed_apart(item)) for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashed_apart, value))
+    if isinstance(value, int | float):  # equal numbers of both types have one text
+        return "number", str(int(value) if value == value // 1 else value)
+    return value if isinstance(value, str) or value is None else repr(value)
 
 
 def _group(outline: Outline, group: str) -> Hashable | InputError:

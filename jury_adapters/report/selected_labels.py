@@ -36,7 +36,7 @@ def why_selected(
     labelled, shares = labels.complete, _Shares.of(labels.complete, one_answer)
     if not shares.n:
         return ""
-    once = sum((a is None) != (b is None) for a, b in zip(labels.a, labels.b, strict=True))
+    once = labels.once
     if shares.hits == shares.n and shares.other_hits < shares.others:
         return shares.sentence(_SAME)
     if shares.hits > 0 and once > shares.n - shares.hits:  # pairs with equal answers never have one label only

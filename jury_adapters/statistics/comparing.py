@@ -114,8 +114,8 @@ def compare_unpaired(
 
     Returns:
         The difference with Newcombe's score interval. Details: ``passed_a``, ``decided_a``, ``passed_b``,
-        ``decided_b``, ``better`` (``"a"``, ``"b"``, or None), and ``groups`` (the number of
-        different groups, or None).
+        ``decided_b``, ``coverage_a``, ``coverage_b`` (share of the cases that are decided, 0..1), ``better`` (``"a"``,
+        ``"b"``, or None), and ``groups`` (the number of different groups, or None).
 
     Raises:
         ConfigurationError: a value that is not 0, 1 or None, another number of groups than of cases, or groups of one
@@ -140,6 +140,7 @@ def compare_unpaired(
         groups_a=shares_by_group(_opinions(first), groups_a),
         groups_b=shares_by_group(_opinions(second), groups_b),
         shared=shared_groups(_opinions(first), groups_a, _opinions(second), groups_b),
+        cases=(len(first), len(second)),
     )
 
 

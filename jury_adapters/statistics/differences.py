@@ -111,14 +111,15 @@ def paired_difference(
     value = (counts.b_only - counts.a_only) / n
     interval, p = interval_and_test(counts, by_group)
     groups = len(by_group) or None
+    coverage = counts.decided_a / counts.cases, counts.decided_b / counts.cases
     alike = intraclass_correlation([GroupSum(sum(one), one[2] - one[1], one[1] + one[2]) for one in by_group])
     details: dict[str, JsonValue] = {
         "both": counts.both,
         "a_only": counts.a_only,
         "b_only": counts.b_only,
         "neither": counts.neither,
-        "coverage_a": counts.decided_a / counts.cases,
-        "coverage_b": counts.decided_b / counts.cases,
+        "coverage_a": coverage[0],
+        "coverage_b": coverage[1],
         "p_value": p,
         "better": better(interval, p),
         "groups": groups,
@@ -126,7 +127,8 @@ def paired_difference(
         "icc": None if alike is None else alike.correlation,
     }
     sentence = difference_sentence(value, interval, n, p=p, groups=groups, same_answers=same_answers)
-    warnings = (*_unlike_coverage(counts), *few(n, groups))
+    compared = f"the {n:,} of {counted(counts.cases, 'case')} decided in both"
+    warnings = (*_unlike_coverage(coverage, "the cases", compared), *few(n, groups))
     return Estimate(PAIRED, value, n, interval, sentence, warnings, details=details)
 
 
@@ -190,6 +192,7 @@ def unpaired_difference(
     groups_a: Sequence[tuple[int, int]] = (),
     groups_b: Sequence[tuple[int, int]] = (),
     shared: int = 0,
+    cases: tuple[int, int] | None = None,
 ) -> Estimate:
     """Return the difference of the pass rates of two samples of different cases, with Newcombe's score interval.
 
@@ -205,15 +208,19 @@ def unpaired_difference(
             its own, and then empty for b as well.
         groups_b: the same for b.
         shared: number of groups that are in both.
+        cases: number of cases of a and of b, decided or not; None if all are decided.
 
     Returns:
-        The difference. Details: the four counts, ``better`` (``"a"``, ``"b"`` or None), and ``groups`` (the number of
-        different groups, or None).
+        The difference. Details: the four counts, ``coverage_a`` and ``coverage_b`` (share of the cases that are
+        decided, in 0..1), ``better`` (``"a"``, ``"b"`` or None), and ``groups`` (the number of different groups, or
+        None).
     """
     n = decided_a + decided_b
     if not (decided_a and decided_b):
         return undefined(UNPAIRED, n, f"no case of {'b' if decided_a else 'a'} is decided")
     groups = len(groups_a) + len(groups_b) - shared or None
+    of = cases or (decided_a, decided_b)
+    coverage = decided_a / of[0], decided_b / of[1]
     if groups:
         interval = clustered_unpaired_interval(groups_a, groups_b)
     else:
@@ -224,11 +231,17 @@ def unpaired_difference(
         "decided_a": decided_a,
         "passed_b": passed_b,
         "decided_b": decided_b,
+        "coverage_a": coverage[0],
+        "coverage_b": coverage[1],
         "better": better(interval),
         "groups": groups,
     }
     sentence = difference_sentence(value, interval, n, groups=groups)
-    warnings = few(min(decided_a, decided_b)) or _of_groups(len(groups_a), len(groups_b), shared)
+    warnings = (
+        *_unlike_coverage(coverage, "its cases", "the decided cases"),
+        *(few(min(decided_a, decided_b)) or _of_few_groups(len(groups_a), len(groups_b))),
+        *_of_shared(shared),
+    )
     return Estimate(UNPAIRED, value, n, interval, sentence, warnings, details=details)
 
 
@@ -321,19 +334,22 @@ def cases_needed(value: float, interval: Interval, n: int) -> int | None:
     return _two_digits(n * (power * margin / value) ** 2)
 
 
-def _of_groups(first: int, second: int, shared: int) -> tuple[str, ...]:
-    """Return the warnings about the groups of two samples; none for cases without groups."""
+def _of_few_groups(first: int, second: int) -> tuple[str, ...]:
+    """Return the warning about few groups of two samples; none for cases without groups."""
     fewest, run = min((first, "a"), (second, "b"))
-    found = []
-    if first == second and 0 < fewest < FEW_ITEMS:
-        found.append(f"the items of a and of b come from {counted(fewest, 'group')} each, so the interval is rough")
-    elif 0 < fewest < FEW_ITEMS:
-        found.append(f"the items of {run} come from {counted(fewest, 'group')} only, so the interval is rough")
-    if shared:
-        found.append(
-            f"{counted(shared, 'group is', 'groups are')} in a and in b, so the interval is wider than it needs to be"
-        )
-    return tuple(found)
+    if not 0 < fewest < FEW_ITEMS:
+        return ()
+    if first == second:
+        return (f"the items of a and of b come from {counted(fewest, 'group')} each, so the interval is rough",)
+    return (f"the items of {run} come from {counted(fewest, 'group')} only, so the interval is rough",)
+
+
+def _of_shared(groups: int) -> tuple[str, ...]:
+    """Return the warning about groups that are in both samples."""
+    if not groups:
+        return ()
+    are = counted(groups, "group is", "groups are")
+    return (f"{are} in a and in b, so the interval is wider than it needs to be",)
 
 
 _SIGNIFICANT = 0.05
@@ -342,13 +358,19 @@ _UNLIKE = 0.05  # coverages that differ by more make the cases that are decided 
 _MOST_CASES = 1_000_000  # more are not worth naming
 
 
-def _unlike_coverage(counts: PairedCounts) -> list[str]:
-    coverage = counts.decided_a / counts.cases, counts.decided_b / counts.cases
+def _unlike_coverage(coverage: tuple[float, float], of: str, compared: str) -> list[str]:
+    """Return the warning about two runs of which different shares are decided.
+
+    Args:
+        coverage: the shares that are decided in a and in b.
+        of: what these are shares of.
+        compared: the cases that are compared.
+    """
     if abs(coverage[0] - coverage[1]) <= _UNLIKE:
         return []
     return [
-        f"a decides {percent(coverage[0])} of the cases and b {percent(coverage[1])}, and the difference is that of "
-        f"the {counts.decided:,} of {counted(counts.cases, 'case')} decided in both; the others may differ more"
+        f"a decides {percent(coverage[0])} of {of} and b {percent(coverage[1])}, and the difference is that of "
+        f"{compared}; the others may differ more"
     ]
 
 

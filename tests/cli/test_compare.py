@@ -277,6 +277,16 @@ def test_cases_that_are_gone_have_no_groups_and_no_texts():
 
 
 @pytest.mark.slow
+def test_the_run_whose_group_is_not_known_is_the_one_that_is_named():
+    run("judge", "a_answers.jsonl", "--jury", "jury.yaml", "--out", "grouped.jsonl", "--group", "question")
+    Path("a_answers.jsonl").unlink()
+    for files in (("grouped.jsonl", "b.jsonl"), ("b.jsonl", "grouped.jsonl")):
+        told = run("compare", *files).stderr
+        assert "grouped.jsonl: the run was grouped by question, which is not in the results" in told
+        assert "b.jsonl: the run" not in told
+
+
+@pytest.mark.slow
 def test_without_numpy_the_plain_difference_is_there():
     code = f"""
     import sys

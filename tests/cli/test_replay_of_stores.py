@@ -268,6 +268,17 @@ def test_a_report_of_a_store_says_what_its_votes_are(folder):
 
 
 @pytest.mark.slow
+def test_a_comparison_of_a_store_says_what_its_votes_are(folder):
+    judge(folder, f'jurors: [{{{MODEL}: "openai:truth"}}, {{{MODEL}: "openai:yes"}}]\nvoting: unanimous')
+    results = folder / "results.jsonl"
+    for command in (("compare", results, folder / "runs.db"), ("report", folder / "runs.db", "--compare", results)):
+        done = run(*command)
+        assert done.exit_code == 0, done.output
+        assert done.stderr.count("a store keeps no verdicts") == 1
+        assert "runs.db" in done.stderr
+
+
+@pytest.mark.slow
 def test_the_judged_file_of_a_store_is_read_with_the_map_of_the_run(folder):
     """A cascade, of which the screen decides a case that the store does not hold."""
     rows = [{"asked": "q", "reply": text, "kb": ["c"], "gold": "ok"} for text in ("TRUTH=YES", "TRUTH=NO", "")]

@@ -71,6 +71,8 @@ def test_a_few_contradicting_labels_widen_the_interval_to_any_label_of_them():
     assert high - low == pytest.approx(most - least + 4 / CASES, abs=1e-9)  # the other label of each is known
     assert f"{100 * low:.1f} to {100 * high:.1f}" in found.corrected.sentence
     assert any("4 cases of which both answers were labelled; the interval allows" in one for one in found.remarks)
+    assert found.corrected.details["labelled_once"] == 0
+    assert not any("a label of one answer only" in one for one in found.remarks)
 
 
 def test_many_contradicting_labels_correct_no_difference():
@@ -99,3 +101,20 @@ def test_contradicting_labels_of_an_answer_of_one_system_leave_its_case_out():
     assert f"human labels of {CASES - 1} cases" in found.corrected.sentence
     assert found.unmatched_labels == 0
     assert any("1 answer has human labels that contradict each other" in warning for warning in found.warnings)
+
+
+def test_labels_that_all_contradict_each_other_belong_to_an_answer_all_the_same():
+    a, _ = systems()
+    at, text, _ = next(one for one in a if one[1].endswith("of a"))
+    row = {"item_id": f"q{at}", "question": f"{at}?", "answer": text}
+    found = compared([{**row, "gold": 5}, {**row, "gold": 1}, *({**row, "gold": grade} for grade in (4, 2))])
+    assert found.corrected.value is None
+    assert "labels of both answers, 2 at least, and there are 0" in found.corrected.reason
+    assert any("1 answer has human labels that contradict each other" in warning for warning in found.warnings)
+
+
+def test_where_labels_of_every_case_contradict_each_other_that_is_the_reason():
+    a, b = systems()
+    found = compared([*graded(a, 1), *graded(a, 2, wrong=1.0), *graded(b, 3), *graded(b, 4, wrong=1.0)])
+    own = sum(text.endswith("of a") for _, text, _ in a)
+    assert f"contradict each other on {own}" in found.corrected.reason

@@ -109,6 +109,19 @@ def test_a_comparison_names_the_runs_that_failed_and_gives_the_rates_without_the
     )
 
 
+def test_failed_runs_of_cases_that_are_left_out_are_not_said_to_count():
+    texts = ["yes"] * 6 + ["no"] * 2
+    found = compared(pairs(PANEL, texts, failed=[1, 7]), pairs(PANEL, texts[:6]))
+    (warning,) = [one for one in found.remarks if "the application failed" in one]
+    assert warning.startswith("Warning: the application failed in 1 run of a, which count")
+    assert not any(
+        "failed in" in one for one in compared(pairs(PANEL, texts, failed=[7]), pairs(PANEL, texts[:6])).remarks
+    )
+    others = [(case.model_copy(update={"metadata": {"id": "x"}}), verdict) for case, verdict in pairs(PANEL, ["no"])]
+    apart = compared(pairs(PANEL, texts, failed=[1, 7]), others)
+    assert any("the application failed in 2 runs of a" in one for one in apart.remarks)
+
+
 def labelled(verdicts):
     return [
         (Case(**{**dict(case), "metadata": {**case.metadata, "gold": gold}}), judgment)

@@ -51,3 +51,50 @@ def test_independent_samples_of_the_same_questions_say_so():
 )
 def test_nothing_is_said_of_other_cases(other):
     assert not report(("1", "When?"), ("2", "Where?"), ("3", "Who?")).compare(report(*other)).warnings
+
+
+def summaries(prefix, answer, texts=40):
+    return Report.from_results(
+        Judged(at, Case(contexts=[f"minutes {at}"], answer=answer, metadata={"id": f"{prefix}{at}"}), Judgment("PASS"))
+        for at in range(texts)
+    )
+
+
+def test_contexts_of_cases_without_a_question_are_counted_too():
+    compared = summaries("may ", "short").compare(summaries("june ", "long", texts=30))
+    assert not compared.paired
+    assert compared.warnings == (
+        "the contexts of 30 cases without a question are in both runs under different ids, so their cases are not "
+        "compared as pairs; give both answers to the same contexts the same id.",
+    )
+    assert not summaries("may ", "short").compare(summaries("may ", "long")).warnings
+
+
+@pytest.mark.parametrize("asked", ["once", "twice"])
+def test_runs_of_the_same_questions_are_not_said_to_have_no_common_case(asked, tmp_path):
+    """Without ids, results whose texts are not known show neither the questions nor equal answers."""
+    questions = [f"{at // 2 if asked == 'twice' else at}?" for at in range(12)]
+    for answer in ("one", "two"):
+        judged = [(Case(question=question, answer=answer), Judgment("PASS", critic="tone")) for question in questions]
+        Report.from_results(judged).write_results(
+            tmp_path / f"{answer}.jsonl", cases=tmp_path / f"{answer}.cases.jsonl"
+        )
+    found = [Report.read(tmp_path / f"{name}.jsonl") for name in ("one", "two")]
+    if asked == "twice":
+        found = [
+            Report.read(tmp_path / f"{name}.jsonl", cases=tmp_path / f"{name}.cases.jsonl") for name in ("one", "two")
+        ]
+    text = str(found[0].compare(found[1]))
+    assert "No case is in both runs" not in text
+    why = "questions repeat" if asked == "twice" else "not every question is known"
+    assert (
+        f"Cases cannot be paired: {why}, not every case has an id, and no case has equal content in both runs." in text
+    )
+
+
+def test_other_questions_without_ids_are_other_cases():
+    runs = [
+        Report.from_results([(Case(question=f"{name} {at // 2}?", answer="x"), Judgment("PASS")) for at in range(12)])
+        for name in ("may", "june")
+    ]
+    assert "No case is in both runs" in str(runs[0].compare(runs[1]))

@@ -396,6 +396,23 @@ def test_a_run_in_which_fallbacks_voted_was_judged_by_another_jury():
     assert up.compare(run(own, "d")).warnings == ()
 
 
+def test_runs_with_different_fallbacks_were_judged_by_two_juries():
+    @judge
+    def main(case: Case) -> Judgment:
+        if int(case.item_id) % 5 < 2:
+            raise ConnectionError("the server is down")
+        return Judgment("PASS")
+
+    def run(*fallbacks, answer):
+        cases = [Case(id=f"{at}", question=f"{at}?", answer=answer) for at in range(50)]
+        names = [judge(lambda case: True, name=name) for name in fallbacks]
+        return Report.from_results(Ensemble([main.with_fallbacks(names)]).judge_pairs(cases))
+
+    compared = run("small", answer="yes").compare(run("large", answer="no"))
+    assert "main was replaced by small in 20 of 50 votes in a and was replaced by large in 20" in compared.warnings[0]
+    assert run("small", answer="yes").compare(run("small", answer="no")).warnings == ()
+
+
 def early(*names, stops=True):
     """Return a panel of these jurors, which all pass; it stops as soon as its vote is decided."""
     jurors = [Critic(ScriptedModel("YES"), "answer_relevance", name=name) for name in names]
