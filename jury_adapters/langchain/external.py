@@ -40,7 +40,7 @@ from jury_adapters.judges.external_results import read_preference, read_result, 
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.evaluator_kinds import Kind, json_arguments, kind_of, of_json
 from jury_adapters.langchain.function_arguments import arguments_of, explained
-from jury_adapters.langchain.openevals_prompts import fault_scale
+from jury_adapters.langchain.openevals_prompts import asks_about_conversation, fault_scale
 from jury_adapters.langchain.rows import quietly
 from jury_adapters.langchain.string_criteria import check_comparison, scale_of
 
@@ -79,7 +79,7 @@ def from_evaluator(
     inverted: Y is FAIL. So are judges of openevals with one of its own prompts that ask for a fault
     (``TOXICITY_PROMPT``, ``FAIRNESS_PROMPT``, ``PII_LEAKAGE_PROMPT``, ``CODE_INJECTION_PROMPT``,
     ``PROMPT_INJECTION_PROMPT``, ``LAZINESS_PROMPT``, ``PERCEIVED_ERROR_PROMPT``, ``EXPLICIT_CONTENT_PROMPT``,
-    ``SENSITIVE_IMAGERY_PROMPT``): True is FAIL.
+    ``SENSITIVE_IMAGERY_PROMPT``, ``AUDIO_QUALITY_PROMPT``): True is FAIL.
 
     Args:
         evaluator: a function, a ``RunEvaluator``, or the result of ``load_evaluator(...)``.
@@ -87,7 +87,8 @@ def from_evaluator(
             ``lambda case: {"outputs": {"reply": case.answer}, "reference_outputs": {"label": case.reference}}``.
         trajectory: whether a function evaluates conversations: ``outputs`` is then :func:`conversation`, and
             ``reference_outputs`` is :func:`expected_conversation`. None means True for the trajectory evaluators of
-            agentevals and openevals, and False for others.
+            agentevals and openevals and for judges with a prompt of openevals about conversations, such as
+            ``KNOWLEDGE_RETENTION_PROMPT`` or ``TOOL_SELECTION_PROMPT``, and False for others.
         trace: whether LangSmith may trace the evaluator.
         **options: see :class:`jury_adapters.judges.external.ExternalOptions`. Use ``name=`` to replace the feedback key
             of openevals' judges, and for evaluators without a name of their own; ``pass_labels=["polite"]`` for
@@ -252,7 +253,7 @@ def _conversation_arguments(case: Case) -> dict[str, object]:
 
 def _kind_of(function: object, trajectory: bool | None) -> Kind:
     if trajectory is None:
-        return kind_of(function)
+        return "conversations" if asks_about_conversation(function) else kind_of(function)
     return "conversations" if trajectory else "texts"
 
 

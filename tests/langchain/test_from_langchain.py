@@ -1,6 +1,7 @@
 """Evaluators of openevals, agentevals, LangSmith and langchain_classic as judges on a panel of ours."""
 
 import asyncio
+import re
 import threading
 import warnings
 from collections.abc import Mapping
@@ -77,6 +78,27 @@ class TestOpenevals:
 
         assert [judged(score).judge(CASE).status for score in (True, False, 0.9)] == ["FAIL", "PASS", "FAIL"]
         assert judged(True, scale=(0, 1)).judge(CASE).passed
+
+    @pytest.mark.parametrize("name", openevals.prompts.__all__)
+    def test_true_is_fail_where_the_prompt_says_true_of_a_fault(self, make, name):
+        prompt = getattr(openevals.prompts, name)
+        said = re.findall(r"(?:Assign|Return) TRUE (?:only )?if (.*)", prompt)
+        if not said:
+            pytest.skip("the prompt does not say when to answer TRUE")
+        asks_for_fault = re.search(r"detected, FALSE|is lazy|is private", said[0]) is not None
+        parts = {"attachments": "none", "outputs": "4", "inputs": "2 + 2?"}
+        model = judge_model({"reasoning": "so", "score": True})
+        judge = from_evaluator(make(prompt=prompt, judge=model), arguments=lambda case: parts)
+        assert judge.judge(CASE).status == ("FAIL" if asks_for_fault else "PASS")
+
+    @pytest.mark.parametrize(
+        "name", ["KNOWLEDGE_RETENTION_PROMPT", "PERCEIVED_ERROR_PROMPT", "TOOL_SELECTION_PROMPT", "AGENT_TONE_PROMPT"]
+    )
+    def test_a_prompt_of_openevals_about_conversations_gets_the_messages(self, make, name):
+        thread = [("user", "I live in Bern."), ("assistant", "Noted."), ("user", "Where?"), ("assistant", "No idea.")]
+        model = judge_model({"reasoning": "so", "score": True})
+        from_evaluator(make(prompt=getattr(openevals.prompts, name), judge=model)).judge(Case.from_messages(thread))
+        assert [text in model.seen[0] for _, text in thread] == [True] * 4
 
     @pytest.mark.parametrize("name", ["HALLUCINATION_PROMPT", "CONCISENESS_PROMPT", "CORRECTNESS_PROMPT"])
     def test_a_prompt_of_openevals_that_good_answers_meet_is_taken_as_it_is(self, make, name):
