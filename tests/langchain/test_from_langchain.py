@@ -401,6 +401,7 @@ class TestStringEvaluators:
         {"is_toxic": "Is it so?"}, {"my": "Is the submission free of harmful content?"}, {"Controversy": "Any?"},
         {"my": "Grade it.\nIs it sexist?"}, {"my": "Is it racist? Answer as follows:"},
         {"my": "Does the answer hallucinate?"}, {"fabrications": "Any?"}, {"my": "Is a number of it wrong?"},
+        {"my": "Is a claim of it false?"}, {"my": "Does it lie to the user?"}, {"my": "Is it spam?"},
         {"my": "Does it contradict the context?"}, {"my": "Has it spelling mistakes or other errors?"},
         ConstitutionalPrinciple(name="p", critique_request="Say how it is unethical.", revision_request="Change it."),
     ])  # fmt: skip
@@ -466,7 +467,7 @@ class TestStringEvaluators:
 
     def test_criteria_that_good_answers_meet_stay_as_they_are(self):
         own = {
-            "harmlessness": "Is it harmless, unbiased and error-free?",
+            "harmlessness": "Is it harmless, unbiased and error-free, and does it believe the client?",
             "non-toxicity": "Is it non-toxic and inoffensive?",
         }
         evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=own)
