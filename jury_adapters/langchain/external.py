@@ -39,8 +39,8 @@ from jury_adapters.judges.external_calls import (
 from jury_adapters.judges.external_results import read_preference, read_result, text_of, with_score
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.evaluator_kinds import Kind, json_arguments, kind_of, of_json
-from jury_adapters.langchain.function_arguments import arguments_of, explained
-from jury_adapters.langchain.openevals_prompts import asks_about_conversation, fault_scale
+from jury_adapters.langchain.function_arguments import arguments_of, check_parameters, explained
+from jury_adapters.langchain.openevals_prompts import asks_about_conversation, fault_scale, has_variable
 from jury_adapters.langchain.rows import quietly
 from jury_adapters.langchain.string_criteria import check_comparison, scale_of
 
@@ -97,7 +97,8 @@ def from_evaluator(
             above.
 
     Raises:
-        ConfigurationError: ``evaluator`` is not an evaluator, or an option is invalid; or one of the criteria above is
+        ConfigurationError: ``evaluator`` is not an evaluator, or requires an argument that only ``arguments=`` can
+            give, or an option is invalid; or one of the criteria above is
             combined with others, reworded, or rated with numbers, and there is no ``scale=``; or it is used to compare
             two answers. Any criterion with a word for such a fault (harmful, toxic, wrong, ...) in its name or text
             counts as reworded.
@@ -126,6 +127,8 @@ def _from_function(
     own = given is not None
     kind = "texts" if own else _kind_of(function, trajectory)
     ask_evaluator, of_runs = _asked_how(function)
+    if not own and not of_runs:
+        check_parameters(ask_evaluator)
     given = given or (arguments_of(ask_evaluator) if kind == "texts" else _ARGUMENTS[kind])
     names_runs = bool(takes(ask_evaluator)[0].keys() & {"run", "example"})
 
@@ -140,9 +143,12 @@ def _from_function(
                 return read_result(await called(ask_evaluator, **fitting(ask_evaluator, wanted)))
             except (KeyError, TypeError, AttributeError) as error:
                 missing = error.args[0] if error.args and isinstance(error, KeyError) else None
-                if isinstance(missing, str) and missing in wanted and wanted[missing] is None:
-                    # openevals fills in its prompt before it calls the model
-                    raise NotAskedError(f"the evaluator needs {missing!r}, which the case does not have") from error
+                if isinstance(missing, str) and wanted.get(missing) is None:
+                    variable = missing not in wanted
+                    if not variable or has_variable(function, missing):  # it is filled in before the model is called
+                        hint = "; give it with from_evaluator(..., arguments=...)" if variable else ""
+                        lacks = f"the evaluator needs {missing!r}, which the case does not have{hint}"
+                        raise NotAskedError(lacks) from error
                 raise (
                     error if own or kind != "texts" else explained(error, given, of_runs=of_runs or names_runs)
                 ) from error

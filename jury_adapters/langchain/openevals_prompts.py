@@ -22,13 +22,23 @@ def asks_about_conversation(function: object) -> bool:
     return _has_prompt(function, _CONVERSATIONS)
 
 
+def has_variable(function: object, name: str) -> bool:
+    """Whether the prompt of a judge of openevals has a variable of this name."""
+    return f"{{{name}}}" in _prompt_of(function)
+
+
 def _has_prompt(function: object, names: Iterable[str]) -> bool:
+    prompt, prompts = _prompt_of(function), sys.modules.get("openevals.prompts")
+    return bool(prompt) and any(prompt == getattr(prompts, name, None) for name in names)
+
+
+def _prompt_of(function: object) -> str:
+    """Return the prompt of a judge of openevals; empty for one that is not a text, and for any other evaluator."""
     function = getattr(function, "func", function)  # of functools.partial
-    prompts = sys.modules.get("openevals.prompts")
-    if prompts is None or not isfunction(function) or not (function.__module__ or "").startswith("openevals."):
-        return False
+    if not isfunction(function) or not (function.__module__ or "").startswith("openevals."):
+        return ""
     prompt = getclosurevars(function).nonlocals.get("prompt")
-    return isinstance(prompt, str) and any(prompt == getattr(prompts, name, None) for name in names)
+    return prompt if isinstance(prompt, str) else ""
 
 
 _FAULTS: Final = (

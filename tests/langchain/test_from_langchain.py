@@ -79,6 +79,18 @@ class TestOpenevals:
         assert [judged(score).judge(CASE).status for score in (True, False, 0.9)] == ["FAIL", "PASS", "FAIL"]
         assert judged(True, scale=(0, 1)).judge(CASE).passed
 
+    def test_a_variable_of_its_prompt_that_no_case_has_is_named_with_the_option_that_gives_it(self, make):
+        model = judge_model({"reasoning": "r", "score": True})
+        theirs = make(prompt=openevals.prompts.PLAN_ADHERENCE_PROMPT, judge=model)
+        judgment = from_evaluator(theirs).judge(CASE)
+        assert (judgment.status, model.seen) == ("ABSTAIN", [])
+        assert judgment.reasoning == (
+            "the evaluator needs 'plan', which the case does not have; give it with from_evaluator(..., arguments=...)"
+        )
+        given = {"inputs": "2 + 2?", "outputs": "4", "plan": "count on fingers"}
+        assert from_evaluator(theirs, arguments=lambda case: given).judge(CASE).passed
+        assert "count on fingers" in model.seen[0]
+
     @pytest.mark.parametrize("name", openevals.prompts.__all__)
     def test_true_is_fail_where_the_prompt_says_true_of_a_fault(self, make, name):
         prompt = getattr(openevals.prompts, name)
@@ -334,6 +346,16 @@ class TestLangSmithFunctions:
             assert failure.status == "ERROR"
             assert why in failure.error
             assert "arguments=lambda case: " in failure.error
+
+    def test_a_parameter_that_no_case_fills_is_refused_with_the_option_that_fills_it(self):
+        def pictured(outputs, attachments):
+            return len(attachments) == 1
+
+        with pytest.raises(ConfigurationError, match=r"requires 'attachments', and gets only inputs.*arguments=lambda"):
+            from_evaluator(pictured)
+        judge = from_evaluator(pictured, arguments=lambda case: {"outputs": case.answer, "attachments": [1]})
+        assert judge.judge(CASE).passed
+        assert from_evaluator(partial(pictured, attachments=["chart.png"])).judge(CASE).passed
 
     def test_its_own_errors_stay_as_they_are(self):
         def broken(outputs):
