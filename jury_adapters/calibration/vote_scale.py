@@ -124,7 +124,12 @@ def passed_by_jury(items: Sequence[ItemVotes], pass_labels: Collection[str]) -> 
 
 
 def _few(values: set[Value]) -> str:
-    return ", ".join(sorted(map(str, values))[:4])
+    """Return the first values, and the number of the others."""
+    names = sorted(map(str, values))
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED} more" if names[_MOST_NAMED:] else "")
+
+
+_MOST_NAMED = 5
 
 
 def _passes(verdict: Judgment, pass_labels: Collection[str]) -> int:

@@ -10,6 +10,7 @@ from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
+from jury_adapters.core.ending_early import EndsEarly
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import Judgment
@@ -60,13 +61,13 @@ class FailUnder:
                 "remove one of the two"
             )
 
-    def draw(self, cases: Iterable[Case]) -> Iterator[Case]:
+    def draw(self, cases: Iterable[Case]) -> Iterable[Case]:
         """Return the cases to judge: in their order, or all in random order until the gate is decided."""
         if not self._stop_early or self._share is None:
-            return iter(cases)
+            return cases
         read = list(cases)
         self._test = SequentialGate(len(read), at_least=self._share, seed=self._seed)
-        return self._until_decided(read, self._test.draw(range(len(read))))
+        return EndsEarly(self._until_decided(read, self._test.draw(range(len(read)))))
 
     @property
     def drawn(self) -> Draw | None:
@@ -108,7 +109,7 @@ class FailUnder:
             messages.info("the budget was spent before --fail-under was decided, so --stop-when-decided has no effect")
         return _below(self._share, summary, messages)
 
-    def _until_decided(self, cases: list[Case], drawn: Iterator[int]) -> Iterator[Case]:
+    def _until_decided(self, cases: list[Case], drawn: Iterable[int]) -> Iterator[Case]:
         for position in drawn:
             if self._ended:
                 return

@@ -18,6 +18,7 @@ from jury_adapters.core.case import Case, item_id_in
 from jury_adapters.core.case_slots import BatchState
 from jury_adapters.core.cleanup import cancel_and_wait
 from jury_adapters.core.concurrency import default_concurrency
+from jury_adapters.core.ending_early import EndsEarly
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment, evolve
@@ -47,8 +48,9 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
 
     Memory use does not grow with the number of cases. At most four times ``max_concurrency`` cases are in flight,
     including those that wait for a retry, and at most 16 times ``max_concurrency`` cases have been read and not yet
-    yielded. A row that is not a valid case gives an ERROR judgment; the judgment of a jury is a verdict without jurors,
-    with the id of the row as ``case_id``.
+    yielded; at most twice as many of cases that end once a gate is decided
+    (:meth:`~jury_adapters.core.sequential_gate.SequentialGate.draw`). A row that is not a valid case gives an ERROR
+    judgment; the judgment of a jury is a verdict without jurors, with the id of the row as ``case_id``.
 
     If ``cases`` raises an exception, the cases in flight are judged and yielded before it is raised. Closing the
     iterator, or an interrupt such as Ctrl-C, cancels the cases in flight.
@@ -77,7 +79,7 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
         ConfigurationError: a single case was given instead of many, or an option is unusable.
     """
     refuse_one(cases)
-    scope, window = _prepared(judge, options)
+    scope, window = _prepared(judge, options, ends_early=isinstance(cases, EndsEarly))
     return _stream(judge, cases, window, scope)
 
 
@@ -131,7 +133,7 @@ async def astream(
     """Judge many cases like :func:`stream`, for asynchronous code; ``cases`` may be an asynchronous iterable."""
     event_loop.require_asyncio("ajudge_many()")
     refuse_one(cases)
-    scope, window = _prepared(judge, options)
+    scope, window = _prepared(judge, options, ends_early=isinstance(cases, EndsEarly))
     tasks: dict[asyncio.Future[Any], int] = {}
     # A finished judgment, a row that has arrived, or None if there may be room for another case.
     happened: asyncio.Queue[asyncio.Future[Any] | None] = asyncio.Queue()
@@ -201,7 +203,7 @@ def refuse_one(cases: object) -> None:
         raise ConfigurationError(f"many cases are a list of them, not one {type(cases).__name__}; for one use judge()")
 
 
-def _prepared(judge: Judge, options: BatchOptions) -> tuple[Scope, Window[Any]]:
+def _prepared(judge: Judge, options: BatchOptions, *, ends_early: bool) -> tuple[Scope, Window[Any]]:
     """Return the scope (store, budget, state) of a batch and its window.
 
     Raises:
@@ -217,6 +219,7 @@ def _prepared(judge: Judge, options: BatchOptions) -> tuple[Scope, Window[Any]]:
         default_concurrency(judge) if given is None else given,
         batch,
         ordered=options.get("ordered", True),
+        ends_early=ends_early,
         progress=options.get("progress"),
         on_error=options.get("on_error"),
     )

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import BatchState
+from jury_adapters.core.ending_early import READ_AHEAD
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import Judgment, Status
@@ -59,6 +60,7 @@ class Window(Generic[F]):
         max_concurrency: the maximum number of cases that are judged at once.
         batch: state of the batch; its idle cases do not count.
         ordered: whether judgments are yielded in the order of the cases.
+        ends_early: whether the cases end as soon as the judgments suffice, so that few are read ahead.
         progress: called after each case with the number of cases done.
         on_error: called with each case whose judgment is ERROR, of which every juror broke, or that is FAIL only
             because jurors broke.
@@ -73,12 +75,14 @@ class Window(Generic[F]):
         batch: BatchState,
         *,
         ordered: bool = True,
+        ends_early: bool = False,
         progress: Callable[[int], None] | None = None,
         on_error: Callable[[Judged], None] | None = None,
     ) -> None:
         if isinstance(max_concurrency, bool) or not isinstance(max_concurrency, int) or max_concurrency < 1:
             raise ConfigurationError(f"max_concurrency is a whole number from 1, not {plain_repr(max_concurrency)}")
         self._limit = max_concurrency
+        self._most_unyielded = max_concurrency * (READ_AHEAD if ends_early else _UNDELIVERED)
         self._batch = batch
         self._ordered = ordered
         self._progress = progress
@@ -102,7 +106,7 @@ class Window(Generic[F]):
         return (
             in_flight - self._batch.idle_cases < self._limit
             and in_flight < self._limit * _AHEAD
-            and in_flight + len(self._waiting) < self._limit * _UNDELIVERED
+            and in_flight + len(self._waiting) < self._most_unyielded
         )
 
     def on_room(self, callback: Callable[[], None]) -> None:

@@ -18,6 +18,7 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, METADATA_NAMES, pair_in, plainly_named
+from jury_adapters.core.given_messages import given_messages
 from jury_adapters.core.row_fields import fields_of_row
 from jury_adapters.core.run_errors import RUN_ERROR, error_in, is_failed, lost_outputs
 from jury_adapters.core.values import EMPTY, is_missing
@@ -159,11 +160,11 @@ class Case(BaseModel):
     ) -> Case:
         """Return the case of a conversation, such as the messages of an agent's run.
 
-        The question is the last message of the user, the answer the last message of the assistant after it, and the
-        trajectory the assistant's tool calls and texts in between. What came before the question are the messages of
-        the case. Messages of LangChain, LlamaIndex, OpenAI, Anthropic and Gemini are recognised, and pairs such as
-        ``("user", "Hello")``; other values are skipped. Images of the question, of the results of tools and of the
-        answer become the attachments.
+        The question is the last message of the user (of several in a row, the last with a text), the answer the last
+        message of the assistant after it, and the trajectory the assistant's tool calls and texts in between. What
+        came before the question are the messages of the case. Messages of LangChain, LlamaIndex, OpenAI, Anthropic
+        and Gemini are recognised, and pairs such as ``("user", "Hello")``; among them, other values are skipped. Images
+        of the question, of the results of tools and of the answer become the attachments.
 
         If the conversation ends with a tool call that gives a structured response (LangChain's ``ToolStrategy``), the
         arguments of the call are the answer. If it ends with other tool calls, there is no answer.
@@ -176,13 +177,14 @@ class Case(BaseModel):
                 ``messages=``, ``trajectory=`` and ``attachments=`` replace what the conversation gives.
 
         Raises:
-            ConfigurationError: ``evidence_tools`` is neither names nor a predicate.
+            ConfigurationError: ``messages`` is not a list of messages, such as the state of a graph that contains one;
+                or ``evidence_tools`` is neither names nor a predicate.
             ValueError: a field is unknown.
 
         >>> Case.from_messages([("user", "2 + 2?"), ("assistant", "4")], reference="4").answer
         '4'
         """
-        read = Conversation.of(messages)
+        read = Conversation.of(given_messages(messages))
         evidence = Evidence.of(evidence_tools)
         if not fields.keys() & set(FIELD_NAMES["contexts"].exact):
             fields["contexts"] = evidence.contexts(read.steps)

@@ -146,6 +146,10 @@ def advise_on_columns(row: Mapping[str, object]) -> str:
     """Return advice for a row of which no column is known, or none of the known ones has a value."""
     for name, value in row.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            if all("role" in item for item in value):
+                return f"{name!r} holds a conversation: call it 'messages', or give --map messages={name}"
+            if all({"from", "value"} <= item.keys() for item in value):
+                return f"{name!r} holds a conversation: call it 'messages', and its keys 'role' and 'content'"
             return f"{name!r} holds a list of rows: give each a line of its own, or the list a .json file"
     fields = [repr(name) for name in map(str, row) if name.strip().casefold() in _SPELT]
     if fields:

@@ -17,9 +17,9 @@ from typing import Final, Self
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.image_values import images_in_content
 from jury_adapters.core.images import Image, ImageRole
+from jury_adapters.core.message_calls import MessageCall, calls_of, kept_arguments
 from jury_adapters.core.message_formats import ASIDE, ITEM_ROLES, holds_results, plain_messages
 from jury_adapters.core.message_texts import field_of, refusal_in, text_in
-from jury_adapters.core.values import freeze_mapping, shown
 
 _ROLES = {
     "human": "user", "user": "user",
@@ -32,16 +32,13 @@ _ROLES = {
 
 _IMAGE_ROLES: Final[Mapping[str, ImageRole]] = {"assistant": "answer", "tool": "context"}
 
-ARGUMENTS: Final = ("args", "arguments", "tool_kwargs", "input", "input_parameters", "inputParameters")
-"""Names of the arguments in the tool calls of all frameworks."""
-
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """Question, answer and steps of a conversation.
 
     Attributes:
-        question: the last message of the user.
+        question: the last message of the user; of several in a row, the last with a text.
         answer: the last message of the assistant after the question. If the conversation ends with the call of a
             structured response (LangChain's ``ToolStrategy``), the arguments of that call; None if it ends with other
             calls.
@@ -84,10 +81,10 @@ class Conversation:
             question=read[asked].text if asked >= 0 else None,
             answer=answer,
             steps=tuple(step.step() for step in steps),
-            earlier=tuple(one for one in _with_calls(read[: max(asked, 0)]) if one.content or one.step is not None),
+            earlier=tuple(_with_calls(read[: max(asked, 0)], only_said=True)),
             pending=pending,
             ends_in_call=bool(steps) and (answer is None or response is not None),
-            images=_images([*read[max(asked, 0) : asked + 1], *turn], answer),
+            images=_images([*(read[place] for place in _said_in_a_row(read, asked)), *turn], answer),
             _messages=tuple(read),
         )
 
@@ -152,22 +149,10 @@ def is_summary(message: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
-    id: str | None
-    tool: str
-    arguments: Mapping[str, object]
-
-    def written(self, call_id: str) -> dict[str, object]:
-        """Return the call in OpenAI's format, with another id."""
-        arguments = json.dumps(_kept(self.arguments))
-        return {"id": call_id, "type": "function", "function": {"name": self.tool, "arguments": arguments}}
-
-
-@dataclass(frozen=True, slots=True)
 class _Read:
     role: str
     text: str
-    calls: tuple[_Call, ...] = ()
+    calls: tuple[MessageCall, ...] = ()
     answers: str | None = None  # id of the call to which a tool message belongs
     tool: str | None = None
     failed: bool = False
@@ -178,9 +163,27 @@ class _Read:
 
 
 def _last_question(read: Sequence[_Read]) -> int:
-    """Return the position of the message that begins the last turn; -1 without a user message."""
+    """Return the position of the question of the last turn; -1 without a user message.
+
+    Of several messages of the user in a row it is the last with a text: a picture may follow the words about it.
+    """
     said = [position for position, one in enumerate(read) if one.role == "user"]
-    return max((position for position in said if not read[position].aside), default=max(said, default=-1))
+    last = max((position for position in said if not read[position].aside), default=max(said, default=-1))
+    in_a_row = _said_in_a_row(read, last)
+    return max((position for position in in_a_row if read[position].text.strip()), default=last)
+
+
+def _said_in_a_row(read: Sequence[_Read], place: int) -> list[int]:
+    """Return the positions of a message of the user and of those beside it, with no assistant or tool in between."""
+    found: list[int] = []
+    for position in range(len(read) if place >= 0 else 0):
+        if read[position].role in ("assistant", "tool") or (read[position].aside and position != place):
+            if position > place:
+                break
+            found = []
+        elif read[position].role == "user":
+            found.append(position)
+    return found
 
 
 def _read(message: object) -> _Read | None:
@@ -201,7 +204,7 @@ def _read(message: object) -> _Read | None:
     return _Read(
         role,
         text_of_message(message),
-        _calls(message, extra),
+        calls_of(message, extra),
         answers if isinstance(answers, str) else None,
         name if isinstance(name, str) else None,
         failed=field_of(message, "status") == "error",
@@ -240,48 +243,6 @@ def _blocks(message: object) -> object:
     return field_of(message, "blocks") if content is None or isinstance(content, str) else content
 
 
-def _calls(message: object, extra: object) -> tuple[_Call, ...]:
-    """Return the tool calls of a message, from the first of the places in which frameworks store them."""
-    blocks = field_of(message, "blocks") or field_of(message, "content")
-    in_blocks = [
-        block
-        for block in (blocks if isinstance(blocks, Sequence) and not isinstance(blocks, str) else ())
-        if field_of(block, "type") == "tool_use" or field_of(block, "block_type") == "tool_call"
-    ]
-    old = [field_of(place, "function_call") for place in (message, extra)]
-    for place in (field_of(message, "tool_calls"), field_of(extra, "tool_calls"), in_blocks, old):
-        found = [call for item in (place if isinstance(place, Sequence) else ()) if (call := _call(item)) is not None]
-        if found:
-            return tuple(found)
-    return ()
-
-
-def _call(item: object) -> _Call | None:
-    inner = field_of(item, "function")
-    source = item if inner is None else inner
-    name = field_of(source, "name") or field_of(source, "tool_name")
-    if not isinstance(name, str):
-        return None
-    call_id = field_of(item, "id") or field_of(item, "tool_call_id") or field_of(item, "tool_id")
-    return _Call(call_id if isinstance(call_id, str) else None, name, arguments_of(source))
-
-
-def arguments_of(call: object) -> Mapping[str, object]:
-    """Return the arguments of a tool call.
-
-    A value that is neither a mapping nor the JSON of one is returned under the name ``arguments``.
-    """
-    given = next((found for name in ARGUMENTS if (found := field_of(call, name)) is not None), None)
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except ValueError:
-            return {"arguments": given}
-    if isinstance(given, Mapping):
-        return {str(key): value for key, value in given.items()}
-    return {} if given is None else {"arguments": given}
-
-
 @dataclass(slots=True)
 class _Draft:
     """Mutable step, which may still receive its result."""
@@ -300,13 +261,18 @@ class _Draft:
 
     def step(self) -> Step:
         return Step(
-            tool=self.tool, arguments=_kept(self.arguments), output=self.output, text=self.text, error=self.error,
-            parallel=self.parallel, echo=self.echo,
+            tool=self.tool, arguments=kept_arguments(self.arguments), output=self.output, text=self.text,
+            error=self.error, parallel=self.parallel, echo=self.echo,
         )  # fmt: skip
 
 
-def _with_calls(read: Sequence[_Read]) -> Iterator[Message]:
-    """Yield messages; the result of a tool has its call, and a call without a result has a message of its own."""
+def _with_calls(read: Sequence[_Read], *, only_said: bool = False) -> Iterator[Message]:
+    """Yield messages; the result of a tool has its call, and a call without a result has a message of its own.
+
+    Args:
+        read: the messages that were read.
+        only_said: whether to leave out the messages without a text that neither are a turn of somebody nor have a call.
+    """
     starts = [position for position, one in enumerate(read) if one.role == "user" and not one.aside and position]
     for start, end in pairwise([0, *starts, len(read)]):
         steps, _, results = _steps([one for one in read[start:end] if one.role not in ("system", "user")])
@@ -314,8 +280,15 @@ def _with_calls(read: Sequence[_Read]) -> Iterator[Message]:
         for one in read[start:end]:
             step = next(called).step() if one.role == "tool" else None
             known = None if step == Step(tool=_NO_NAME, output=one.text) else step
-            yield Message(role=one.role, content=one.text, step=one.step or known, beside_results=one.aside)
+            message = Message(role=one.role, content=one.text, step=one.step or known, beside_results=one.aside)
+            if not only_said or message.content or message.step is not None or _is_empty_turn(one):
+                yield message
         yield from (Message(role="tool", content="", step=call.step()) for call in steps if call.open)
+
+
+def _is_empty_turn(message: _Read) -> bool:
+    """Whether a message without a text is all that the user or the assistant has said, such as a picture."""
+    return message.role in ("user", "assistant") and not message.aside and not message.calls
 
 
 def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None, list[_Draft]]:
@@ -364,7 +337,7 @@ def _is_response(tool: str, output: str) -> bool:
 
 def _response_text(response: Mapping[str, object]) -> str:
     """Return the text of a structured response, as of any other mapping: its only text, else JSON."""
-    kept = _kept(response)
+    kept = kept_arguments(response)
     only = next(iter(kept.values())) if len(kept) == 1 else None
     return only if isinstance(only, str) else json.dumps(kept, ensure_ascii=False)
 
@@ -395,14 +368,6 @@ def is_verdict(artifact: object) -> bool:
     if status not in ("PASS", "FAIL", "ABSTAIN", "ERROR") and not (status is None and isinstance(label, str)):
         return False
     return artifact.get("kind") == "verdict" or not artifact.keys().isdisjoint(("critic", "elapsed_s"))
-
-
-def _kept(arguments: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the arguments frozen, or each as text if they are nested too deeply."""
-    try:
-        return freeze_mapping(arguments)
-    except ValueError:
-        return {name: shown(value) for name, value in arguments.items()}
 
 
 _NO_NAME: Final = "tool"

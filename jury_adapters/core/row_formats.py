@@ -9,11 +9,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeGuard
 
-from jury_adapters.core.conversation import ARGUMENTS, Conversation, arguments_of
+from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of, differ, ignored
 from jury_adapters.core.input_output import read_outputs
 from jury_adapters.core.loose_values import from_json, json_text, messages_in, texts_of
+from jury_adapters.core.message_calls import ARGUMENTS, arguments_of
 from jury_adapters.core.message_formats import reply_in
 from jury_adapters.core.values import is_missing
 

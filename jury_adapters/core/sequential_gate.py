@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from math import sqrt
 from typing import Final, TypeVar
 
+from jury_adapters.core.ending_early import EndsEarly
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.tolerance import reaches
@@ -55,7 +56,7 @@ class GateDecision:
             return f"gate of {self.at_least:g} not decided"
         said = f"gate of {self.at_least:g} {'met' if self.met else 'missed'}"
         if self.judged == self.cases:
-            return f"{said}; every case had to be judged"
+            return f"{said}; every case was judged"
         if self.certain:
             return f"{said}, whatever the verdicts on the other cases"
         return f"{said}; all {self.cases:,} cases decide otherwise with a chance of at most {100 * self.alpha:g} %"
@@ -133,7 +134,7 @@ class SequentialGate:
         error = 0.0 if certain else self._alpha
         return GateDecision(self._gate, met, certain, error, self._cases, self._judged, self._seed)
 
-    def draw(self, items: Sequence[Item]) -> Iterator[Item]:
+    def draw(self, items: Sequence[Item]) -> EndsEarly[Item]:
         """Return an iterator over the items in random order, each once, which ends when the gate is decided.
 
         Args:
@@ -146,7 +147,7 @@ class SequentialGate:
             raise ConfigurationError(f"the gate is for {self._cases:,} cases, and here are {len(items):,}")
         order = list(range(self._cases))
         random.Random(self._seed).shuffle(order)
-        return (items[position] for position in takewhile(lambda _: self.met is None, order))
+        return EndsEarly(items[position] for position in takewhile(lambda _: self.met is None, order))
 
     def add(self, judgment: Judgment) -> None:
         """Add the next verdict, in the order in which the cases were drawn.

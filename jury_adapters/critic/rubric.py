@@ -206,11 +206,16 @@ class Rubric(BaseModel):
         :data:`jury_adapters.critic.criteria.SPOKEN_OF`).
 
         Raises:
-            ConfigurationError: the sentence is blank.
+            ConfigurationError: the sentence is blank, or is not a text.
 
         >>> Rubric.from_criteria("The answer names its source.", name="sourced").requires
         ('answer',)
         """
+        if not isinstance(criteria, str):
+            raise ConfigurationError(
+                f"the criterion is one sentence, not {type(criteria).__name__}; of a critic, the model comes first: "
+                "Critic.from_criteria(model, 'The answer names its source.')"
+            )
         if not criteria.strip():
             raise ConfigurationError("the criterion is blank; say in one sentence what the answer must do")
         own = {"criteria": criteria, "name": name, "user_prompt": user_prompt_for(criteria), "requires": ("answer",)}

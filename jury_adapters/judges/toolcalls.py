@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jury_adapters.core.case_parts import Step
-from jury_adapters.core.conversation import ARGUMENTS
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.loose_values import from_json
+from jury_adapters.core.message_calls import ARGUMENTS
 from jury_adapters.core.values import freeze_mapping
 
 

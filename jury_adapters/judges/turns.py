@@ -17,7 +17,7 @@ class EachTurn(EachPart):
     """Judge of a conversation that asks another judge about every answer of the assistant, one at a time.
 
     A turn is one message of the user, or several in a row, with all that follows until the next one. The judge sees a
-    case of that turn alone: its question is the last message of the user, its answer the last text of the assistant,
+    case of that turn alone: its question is the last text of the user, its answer the last text of the assistant,
     its trajectory the steps in between, and its messages all that came before. Later turns are not shown. A critic
     shows its model the messages only if its rubric does: ``answer_relevance`` shows them, and ``faithfulness`` does
     not, so that nothing said before is evidence. The judgment has a finding for each turn: ``turn 1``, ``turn 2`` and
@@ -26,7 +26,7 @@ class EachTurn(EachPart):
     - The question and the answer of the case itself are the last turn; contexts, reference and images belong to it. An
       earlier turn has the results of its own tools as contexts, and no reference.
     - A message of the assistant before the first of the user is not a turn, and neither are messages of the user that
-      have no answer. If the assistant only calls tools, there is no answer.
+      have no answer. If the assistant only calls tools, there is no answer; an empty text is one.
     - A system message stays among the messages before each turn.
 
     A case without turns is ABSTAIN. If the judge abstains or breaks on a turn, the score is unknown, and the judgment
@@ -80,7 +80,7 @@ def _earlier_turns(case: Case) -> Iterator[Case]:
     for start, end in _bounds(case.messages):
         given = case.messages[start:end]
         turn = Conversation.of(_raw_messages(given))
-        if turn.question is None or not turn.answer:
+        if turn.question is None or turn.answer is None:
             continue
         steps = _with_echoes(turn.steps, given)
         found = {

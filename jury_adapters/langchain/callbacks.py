@@ -14,6 +14,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 
+from jury_adapters.core.background.blocks import Block
 from jury_adapters.core.background.shown_options import shows_options_of
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge_like import JudgeLike
@@ -139,11 +140,12 @@ class JuryCallbackHandler(RunWatcher, RunEvents, BaseCallbackHandler):
 
 
 @shows_options_of(JuryCallbackHandler)
-class judge_runs:  # noqa: N801  used like a function
+class judge_runs(Block):  # noqa: N801  used like a function
     """Judge the runs inside a ``with`` (or ``async with``) block, in code that does not accept callbacks.
 
     Watches the runs in the block's own context, which includes tasks and LangChain's own threads. A plain new thread
-    has no context and is not watched. Blocks can be nested; each one judges separately.
+    has no context and is not watched. Blocks can be nested; each one judges separately. A call without a block judges
+    nothing, and the log says so.
 
     Args:
         jury: the jury, any other judge, or a function of a case; the end of the block then waits up to
@@ -159,6 +161,11 @@ class judge_runs:  # noqa: N801  used like a function
     12
     """
 
+    forgotten = (
+        "judge_runs() was called without a block, so it judges nothing; write `with judge_runs(jury):`, or give "
+        "JuryCallbackHandler(jury) to the application as one of its callbacks"
+    )
+
     def __init__(
         self,
         jury: JudgeLike | JuryCallbackHandler,
@@ -172,8 +179,10 @@ class judge_runs:  # noqa: N801  used like a function
         else:
             self._handler = JuryCallbackHandler(jury, **options)
         self._entered: list[tuple[_Change, _Change]] = []
+        self.entered = False
 
     def __enter__(self) -> RunWatcher:
+        self.entered = True
         hook, config = _free_hook(), _config_of_context()
         changed = _with_handler(config.get(), self._handler)
         self._entered.append((_Change(hook, self._handler), _Change(config, changed)))

@@ -39,8 +39,8 @@ from jury_adapters.judges.external_calls import (
 from jury_adapters.judges.external_results import read_preference, read_result, text_of, with_score
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.evaluator_kinds import Kind, json_arguments, kind_of, of_json
-from jury_adapters.langchain.function_arguments import arguments_of, explained
-from jury_adapters.langchain.openevals_prompts import fault_scale
+from jury_adapters.langchain.function_arguments import arguments_of, check_parameters, explained
+from jury_adapters.langchain.openevals_prompts import asks_about_conversation, fault_scale, has_variable
 from jury_adapters.langchain.rows import quietly
 from jury_adapters.langchain.string_criteria import check_comparison, scale_of
 
@@ -79,7 +79,7 @@ def from_evaluator(
     inverted: Y is FAIL. So are judges of openevals with one of its own prompts that ask for a fault
     (``TOXICITY_PROMPT``, ``FAIRNESS_PROMPT``, ``PII_LEAKAGE_PROMPT``, ``CODE_INJECTION_PROMPT``,
     ``PROMPT_INJECTION_PROMPT``, ``LAZINESS_PROMPT``, ``PERCEIVED_ERROR_PROMPT``, ``EXPLICIT_CONTENT_PROMPT``,
-    ``SENSITIVE_IMAGERY_PROMPT``): True is FAIL.
+    ``SENSITIVE_IMAGERY_PROMPT``, ``AUDIO_QUALITY_PROMPT``): True is FAIL.
 
     Args:
         evaluator: a function, a ``RunEvaluator``, or the result of ``load_evaluator(...)``.
@@ -87,7 +87,8 @@ def from_evaluator(
             ``lambda case: {"outputs": {"reply": case.answer}, "reference_outputs": {"label": case.reference}}``.
         trajectory: whether a function evaluates conversations: ``outputs`` is then :func:`conversation`, and
             ``reference_outputs`` is :func:`expected_conversation`. None means True for the trajectory evaluators of
-            agentevals and openevals, and False for others.
+            agentevals and openevals and for judges with a prompt of openevals about conversations, such as
+            ``KNOWLEDGE_RETENTION_PROMPT`` or ``TOOL_SELECTION_PROMPT``, and False for others.
         trace: whether LangSmith may trace the evaluator.
         **options: see :class:`jury_adapters.judges.external.ExternalOptions`. Use ``name=`` to replace the feedback key
             of openevals' judges, and for evaluators without a name of their own; ``pass_labels=["polite"]`` for
@@ -96,7 +97,8 @@ def from_evaluator(
             above.
 
     Raises:
-        ConfigurationError: ``evaluator`` is not an evaluator, or an option is invalid; or one of the criteria above is
+        ConfigurationError: ``evaluator`` is not an evaluator, or requires an argument that only ``arguments=`` can
+            give, or an option is invalid; or one of the criteria above is
             combined with others, reworded, or rated with numbers, and there is no ``scale=``; or it is used to compare
             two answers. Any criterion with a word for such a fault (harmful, toxic, wrong, ...) in its name or text
             counts as reworded.
@@ -125,6 +127,8 @@ def _from_function(
     own = given is not None
     kind = "texts" if own else _kind_of(function, trajectory)
     ask_evaluator, of_runs = _asked_how(function)
+    if not own and not of_runs:
+        check_parameters(ask_evaluator)
     given = given or (arguments_of(ask_evaluator) if kind == "texts" else _ARGUMENTS[kind])
     names_runs = bool(takes(ask_evaluator)[0].keys() & {"run", "example"})
 
@@ -139,9 +143,12 @@ def _from_function(
                 return read_result(await called(ask_evaluator, **fitting(ask_evaluator, wanted)))
             except (KeyError, TypeError, AttributeError) as error:
                 missing = error.args[0] if error.args and isinstance(error, KeyError) else None
-                if isinstance(missing, str) and missing in wanted and wanted[missing] is None:
-                    # openevals fills in its prompt before it calls the model
-                    raise NotAskedError(f"the evaluator needs {missing!r}, which the case does not have") from error
+                if isinstance(missing, str) and wanted.get(missing) is None:
+                    variable = missing not in wanted
+                    if not variable or has_variable(function, missing):  # it is filled in before the model is called
+                        hint = "; give it with from_evaluator(..., arguments=...)" if variable else ""
+                        lacks = f"the evaluator needs {missing!r}, which the case does not have{hint}"
+                        raise NotAskedError(lacks) from error
                 raise (
                     error if own or kind != "texts" else explained(error, given, of_runs=of_runs or names_runs)
                 ) from error
@@ -252,7 +259,7 @@ def _conversation_arguments(case: Case) -> dict[str, object]:
 
 def _kind_of(function: object, trajectory: bool | None) -> Kind:
     if trajectory is None:
-        return kind_of(function)
+        return "conversations" if asks_about_conversation(function) else kind_of(function)
     return "conversations" if trajectory else "texts"
 
 

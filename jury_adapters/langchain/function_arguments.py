@@ -12,6 +12,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.judges.external_calls import Arguments, takes
 
 PARTS = ("inputs", "outputs", "reference_outputs")
+_GIVEN = (*PARTS, "context", "run", "example")
 
 
 def texts(case: Case) -> dict[str, object]:
@@ -44,6 +45,22 @@ def arguments_of(function: Callable[..., object]) -> Arguments:
         return {**texts(case), **{part: dictionaries[part] for part in wanted}}
 
     return arguments
+
+
+def check_parameters(function: Callable[..., object]) -> None:
+    """Check that a case has all arguments that an evaluator requires.
+
+    Raises:
+        ConfigurationError: it requires another one; the message says how to give it.
+    """
+    named, _ = takes(function)
+    required = [name for name, parameter in named.items() if parameter.default is parameter.empty]
+    unknown = next((name for name in required if name not in _GIVEN), None)
+    if unknown is not None:
+        raise ConfigurationError(
+            f"the evaluator requires {unknown!r}, and gets only {', '.join(_GIVEN)}; give its arguments with "
+            f"from_evaluator(..., arguments=lambda case: {{'outputs': case.answer, {unknown!r}: ...}})"
+        )
 
 
 def explained(error: Exception, given: Arguments, *, of_runs: bool) -> Exception:

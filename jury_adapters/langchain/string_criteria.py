@@ -88,8 +88,9 @@ _FAULT = re.compile(
     r"offensiv|offend|controvers|debatable|toxic|inappropriate|improper|hate|hateful|hatred|abus|violen|discriminat|bias|"
     r"prejudic|stereotyp|danger|unsafe|unethical|immoral|obscen|profan|vulgar|rude|insult|disrespect|threat|harass|"
     r"bully|dishonest|deceptive|deceiv|mislead|manipulat|derogat|slur|"
-    r"hallucinat|fabricat|confabulat|inaccura|incorrect|wrong|untrue|falsehood|unsupported|ungrounded|unfaithful|"
-    r"contradict|irrelevan|nonsens|plagiar|leak|mistake|error(?!-?free|less)"
+    r"hallucinat|fabricat|confabulat|inaccura|incorrect|wrong|untrue|false|unsupported|ungrounded|unfaithful|"
+    r"contradict|irrelevan|nonsens|plagiar|leak|mistake|error(?!-?free|less)|spam|"
+    r"(?:lies?|lying)\b"
     r")\w*",
     re.IGNORECASE,
 )

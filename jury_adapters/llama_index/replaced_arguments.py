@@ -48,8 +48,9 @@ _REPLACEMENTS = {
     "parser_function": _PARSER,
     "output_parser": _PARSER,
     "guidelines": "JuryGuidelineEvaluator(guidelines=...) judges by guidelines",
-    "score_threshold": "threshold= is the lowest score that passes, from 0 to 1",
+    "score_threshold": "its rubric has the ratings; threshold= is the lowest score that passes, from 0 to 1",
     "raise_error": "it never raises for an item, so read invalid_result and invalid_reason of the result",
+    "multi_modal_llm": "give the model as llm=",
     "service_context": "give the model as llm=",
     "enforce_consensus": "swap= says whether both orders are asked",
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from jury_adapters.core.background.blocks import Block
 from jury_adapters.core.background.options import WatchOptions
 from jury_adapters.core.background.shown_options import shows_options_of
 from jury_adapters.core.evidence import EvidenceTools
@@ -18,11 +19,12 @@ from jury_adapters.llama_index.spans import JurySpanHandler
 
 
 @shows_options_of(JurySpanHandler)
-class judge_runs:  # noqa: N801  used like a function
+class judge_runs(Block):  # noqa: N801  used like a function
     """Judge every query, chat and agent run of this process inside a ``with`` (or ``async with``) block.
 
     At the end of the block, it detaches and waits up to ``exit_timeout`` seconds for the verdicts. To judge until the
-    end of the process, use ``JurySpanHandler(jury, ...).attach()``.
+    end of the process, use ``JurySpanHandler(jury, ...).attach()``. A call without a block judges nothing, and the log
+    says so.
 
     Args:
         jury: any judge: a jury, a critic, a check, a function of a case.
@@ -41,6 +43,11 @@ class judge_runs:  # noqa: N801  used like a function
     1
     """
 
+    forgotten = (
+        "judge_runs() was called without a block, so it judges nothing; write `with judge_runs(jury):`, or "
+        "JurySpanHandler(jury).attach() to judge until the end of the process"
+    )
+
     def __init__(
         self,
         jury: JudgeLike,
@@ -54,14 +61,17 @@ class judge_runs:  # noqa: N801  used like a function
         self._handler = JurySpanHandler(
             jury, select=select, events=events, evidence_tools=evidence_tools, field_map=field_map, **options
         )
+        self.entered = False
 
     def __enter__(self) -> JurySpanHandler:
+        self.entered = True
         return self._handler.attach()
 
     def __exit__(self, *exc: object) -> None:
         self._handler.__exit__()
 
     async def __aenter__(self) -> JurySpanHandler:
+        self.entered = True
         return self._handler.attach()
 
     async def __aexit__(self, *exc: object) -> None:

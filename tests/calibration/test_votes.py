@@ -85,6 +85,10 @@ def test_gold_off_the_scale_of_numbers_is_no_gold():
             lambda: Votes.from_rows([["PASS"], ["FAIL"]], gold=["good", "bad"]),
             "human labels are bad, good, but jurors vote",
         ),
+        (
+            lambda: Votes.from_rows([["PASS"]] * 7, gold=[1, 2, 3, 4, 5, 6, 7]),
+            "human labels are 1, 2, 3, 4, 5 and 2 more, but jurors vote PASS;",
+        ),
         (lambda: Votes.from_rows([[float("inf")]]), "finite number"),
         (lambda: Votes.from_rows([[["a"]]]), "a label or a finite number"),
         (lambda: Votes.from_rows([["a"]]).scale, "numbers, not labels"),

@@ -198,6 +198,21 @@ def test_a_list_of_rows_in_a_line_is_told_what_to_do():
 
 
 @pytest.mark.parametrize(
+    ("keys", "advice"),
+    [
+        (("role", "content"), "or give --map messages=dialogue"),
+        (("from", "value"), "and its keys 'role' and 'content'"),
+    ],
+)
+def test_a_conversation_under_another_name_is_not_called_rows(keys: tuple[str, str], advice: str):
+    turns = [dict(zip(keys, turn, strict=True)) for turn in (("user", "When?"), ("assistant", "In 2018."))]
+    row = json.dumps({"id": 1, "dialogue": turns})
+    assert f"'dialogue' holds a conversation: call it 'messages', {advice}" in told(judged(row, name="chats.jsonl"))
+    if keys[0] == "role":
+        assert "1 of 1 decided" in judged(row, "--map", "messages=dialogue", name="chats.jsonl").stdout
+
+
+@pytest.mark.parametrize(
     ("content", "name", "said"),
     [
         ("", "cases.csv", "cases.csv: the file is empty"),

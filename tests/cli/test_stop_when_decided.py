@@ -148,7 +148,7 @@ def test_a_file_that_needs_every_case_is_judged_whole_and_keeps_its_interval(fol
     write(folder / "cases.jsonl", rows(10, failing=1))
     result = run(folder, "--fail-under", 0.9, "--stop-when-decided", "--seed", 1)  # the one that fails is not the last
     assert result.exit_code == 0
-    assert "decision         gate of 0.9 met; every case had to be judged" in result.stdout
+    assert "decision         gate of 0.9 met; every case was judged" in result.stdout
     assert "9 of 10 decided: 90.0 % (95 % interval" in result.stdout
     assert "cases saved" not in result.stdout
 

@@ -123,6 +123,15 @@ def test_single_braces_around_json_are_text():
         critic.judge("q")
 
 
+@difference("JSON in a template")
+@pytest.mark.parametrize("template", ["Judge: {query", "Judge: query}", "{query!z}"])
+def test_braces_without_a_placeholder_are_refused_when_the_critic_is_made(template):
+    with pytest.raises(ValueError, match=r"expected '}'|Single '}'|conversion"):
+        asked(theirs, KEEP, prompt_template=template)
+    with pytest.raises(ConfigurationError, match=r"no placeholder that can be read.*write \{query\}"):
+        ours.Critic("c", "m", template)
+
+
 @difference("One critic after the other")
 def test_all_are_asked_at_once(server, closing):
     meeting = {"theirs": 1, "ours": 3}
@@ -252,6 +261,25 @@ def test_more_replies_can_be_read(reply):
 )
 def test_replies_with_two_labels_are_as_unreadable_as_before(reply):
     assert asked(theirs, reply).kind == asked(ours, reply).kind == "PARSE_FAIL"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"kind": "KEEP", "reasoning": "a", "reasoning": "b", "confidence": 0.8}',
+        '{"kind": "KEEP", "kind": "KEEP", "confidence": 0.1, "confidence": 0.8}',
+        '{"kind": "KEEP", "confidence": 0.8, "steps": [{"a": 1, "a": 2}]}',
+    ],
+)
+def test_of_a_repeated_key_the_last_value_counts_as_before(reply):
+    before, now = (asked(module, reply) for module in (theirs, ours))
+    assert (now.kind, now.confidence, now.reasoning) == (before.kind, before.confidence, before.reasoning)
+
+
+@difference("Replies that only a stricter reader refuses")
+def test_one_key_with_two_labels_is_unreadable():
+    reply = '{"kind": "KEEP", "kind": "REJECT", "confidence": 0.8}'
+    assert (asked(theirs, reply).kind, asked(ours, reply).kind) == ("REJECT", "PARSE_FAIL")
 
 
 @difference("Replies that crash")

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
+from support.pictures import encoded, png
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Message, Step
@@ -205,3 +206,15 @@ def test_white_space_around_a_question_does_not_make_it_another_one(question):
     case = Case.from_row({"question": question, "messages": thread})
     assert (case.question, case.answer) == (question, "It is closed.")
     assert [message.content for message in case.messages] == ["When does it open?", "At nine."]
+
+
+def test_a_picture_beside_the_words_of_the_user_belongs_to_the_question():
+    url = f"data:image/png;base64,{encoded(png())}"
+    picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}
+    words, answer = ("user", "What is this?"), ("assistant", "A dot.")
+    for order in ([words, picture], [picture, words]):
+        read = Conversation.of([("user", "Hi"), ("assistant", "Hello!"), *order, answer])
+        assert (read.question, read.answer, len(read.images)) == ("What is this?", "A dot.", 1)
+    before = Conversation.of([picture, ("assistant", "A dot."), words, answer])
+    assert [(message.role, message.content) for message in before.earlier] == [("user", ""), ("assistant", "A dot.")]
+    assert before.images == ()

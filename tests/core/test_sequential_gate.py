@@ -1,5 +1,6 @@
 """The sequential gate: its error is exact on small files, and what is certain is never contradicted."""
 
+import asyncio
 import random
 from collections import Counter
 from copy import deepcopy
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 
-from jury_adapters import Judgment, abstain
+from jury_adapters import Judgment, abstain, judge
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.sequential_gate import ALPHA, SequentialGate
 
@@ -243,3 +244,27 @@ def test_wealth_stays_sound_over_a_long_run_at_the_gate(gate):
     for verdict in verdicts:
         test.add(verdict)
     assert test.met is True
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_slow_case_does_not_let_the_rest_of_the_file_be_judged(asynchronous):
+    gate, judged = SequentialGate(900, at_least=0.5, seed=2), []
+
+    async def slow_at_first(case):
+        judged.append(case.question)
+        await asyncio.sleep(0.5 if len(judged) == 1 else 0)
+        return True
+
+    async def collect():
+        async for verdict in judge(slow_at_first).ajudge_many(drawn, max_concurrency=20):
+            gate.add(verdict)
+
+    drawn = gate.draw([str(number) for number in range(900)])
+    if asynchronous:
+        asyncio.run(collect())
+    else:
+        for verdict in judge(slow_at_first).judge_many(drawn, max_concurrency=20):
+            gate.add(verdict)
+    needed = 20  # at most
+    assert gate.decision.met
+    assert len(judged) == gate.decision.judged <= needed + 2 * 20

@@ -62,3 +62,8 @@ def test_a_case_without_the_field_is_judged_and_the_model_is_told():
 def test_a_blank_sentence_is_refused(sentence):
     with pytest.raises(ConfigurationError, match="the criterion is blank"):
         Rubric.from_criteria(sentence)
+
+
+def test_a_model_in_the_place_of_the_sentence_is_refused_with_the_order():
+    with pytest.raises(ConfigurationError, match=r"not ScriptedModel; .*Critic\.from_criteria\(model, "):
+        Critic.from_criteria("The answer is polite.", ScriptedModel([YES]))

@@ -8,7 +8,7 @@ from support.pictures import encoded, png
 from support.vendor import WELL, Act
 
 from jury_adapters import Budget, Case, ConfigurationError, Critic, Image, Scorecard, Status, Verdict, abstain, judge
-from jury_adapters.checks import ForbiddenTools, NoToolErrors
+from jury_adapters.checks import ForbiddenTools, NotEmpty, NoToolErrors
 from jury_adapters.judges import EachTurn
 
 THREAD = [
@@ -334,3 +334,41 @@ def test_a_text_beside_the_result_of_a_tool_does_not_begin_a_turn():
 def test_a_greeting_alone_is_not_a_turn():
     verdict = judged([("assistant", "Hello, how can I help?")])
     assert (verdict.status, SEEN) == (Status.ABSTAIN, [])
+
+
+def a_picture(*texts):
+    parts = [{"type": "text", "text": text} for text in texts]
+    url = f"data:image/png;base64,{encoded(png())}"
+    return {"role": "user", "content": [*parts, {"type": "image_url", "image_url": {"url": url}}]}
+
+
+def test_an_answer_to_a_picture_alone_is_a_turn_of_its_own():
+    verdict = judged([
+        ("user", "My parcel is broken."), ("assistant", "Please send a photo."), a_picture(),
+        ("assistant", "I see the dent."), ("user", "Thanks."), ("assistant", "Goodbye."),
+    ])  # fmt: skip
+    assert [one.name for one in verdict.findings] == ["turn 1", "turn 2", "turn 3"]
+    assert [(case.question, case.answer) for case in SEEN] == [
+        ("My parcel is broken.", "Please send a photo."), ("", "I see the dent."), ("Thanks.", "Goodbye."),
+    ]  # fmt: skip
+
+
+def test_an_empty_answer_is_judged_in_every_turn():
+    thread = [
+        ("user", "When?"), ("assistant", ""), ("user", "Hello?"), ("assistant", "In 2018."), ("user", "Sure?"),
+        ("assistant", ""),
+    ]  # fmt: skip
+    verdict = judged(thread, NotEmpty())
+    assert verdict.reasoning == "1 of 3 turns passed; turns 1, 3 failed; asked for at least 1"
+    alone = EachTurn(NotEmpty()).judge(Case(messages=[{"role": role, "content": text} for role, text in thread]))
+    assert alone.reasoning == verdict.reasoning
+
+
+def test_a_message_that_only_calls_a_tool_is_no_empty_answer():
+    call = {"id": "1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    verdict = judged([
+        ("user", "When?"), {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": ""}, ("user", "Hello?"), ("assistant", "In 2018."),
+    ])  # fmt: skip
+    assert [one.name for one in verdict.findings] == ["turn 1"]
+    assert [message.role for message in SEEN[0].messages] == ["user", "tool"]

@@ -17,11 +17,12 @@ from langchain_core.output_parsers import BaseOutputParser, StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
+from support.garbage import collect_garbage
 from support.langchain_apps import PAGES, Scripted, Watched, a_jury, answers, call, chain, rag, retriever, weather
 
 from jury_adapters import Case, ConfigurationError, Judge, Status
 from jury_adapters.core.background.judge_queue import Run
-from jury_adapters.langchain.callbacks import JuryCallbackHandler
+from jury_adapters.langchain.callbacks import JuryCallbackHandler, judge_runs
 
 
 def waits(run: Any, value: Any, config: Any) -> Any:
@@ -451,7 +452,7 @@ def test_the_end_of_the_process_waits_for_verdicts() -> None:
 import sys
 sys.path.insert(0, sys.argv[1])
 from support.langchain_apps import chain, a_jury
-from jury_adapters.langchain.callbacks import JuryCallbackHandler
+from jury_adapters.langchain.callbacks import JuryCallbackHandler, judge_runs
 handler = JuryCallbackHandler(a_jury(), on_verdict=lambda judged: print(judged.judgment.status, flush=True))
 chain().invoke({"question": "q"}, {"callbacks": [handler]})
 """
@@ -488,3 +489,14 @@ def test_a_run_whose_judge_was_interrupted_is_counted(caplog: pytest.LogCaptureF
     counts = watched.handler.counts
     assert (counts.broken, counts.judged) == (1, 0)
     assert "broke" in caplog.text
+
+
+def test_a_call_of_judge_runs_without_a_block_says_in_the_log_that_it_judges_nothing(caplog: Any) -> None:
+    handler = JuryCallbackHandler(a_jury())
+    judge_runs(handler)
+    with judge_runs(handler):
+        pass
+    with pytest.raises(ConfigurationError):
+        judge_runs(handler, sample=0.5)
+    collect_garbage()
+    assert ["JuryCallbackHandler(jury)" in one.message for one in caplog.records if "a block" in one.message] == [True]

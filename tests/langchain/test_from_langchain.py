@@ -1,6 +1,7 @@
 """Evaluators of openevals, agentevals, LangSmith and langchain_classic as judges on a panel of ours."""
 
 import asyncio
+import re
 import threading
 import warnings
 from collections.abc import Mapping
@@ -77,6 +78,39 @@ class TestOpenevals:
 
         assert [judged(score).judge(CASE).status for score in (True, False, 0.9)] == ["FAIL", "PASS", "FAIL"]
         assert judged(True, scale=(0, 1)).judge(CASE).passed
+
+    def test_a_variable_of_its_prompt_that_no_case_has_is_named_with_the_option_that_gives_it(self, make):
+        model = judge_model({"reasoning": "r", "score": True})
+        theirs = make(prompt=openevals.prompts.PLAN_ADHERENCE_PROMPT, judge=model)
+        judgment = from_evaluator(theirs).judge(CASE)
+        assert (judgment.status, model.seen) == ("ABSTAIN", [])
+        assert judgment.reasoning == (
+            "the evaluator needs 'plan', which the case does not have; give it with from_evaluator(..., arguments=...)"
+        )
+        given = {"inputs": "2 + 2?", "outputs": "4", "plan": "count on fingers"}
+        assert from_evaluator(theirs, arguments=lambda case: given).judge(CASE).passed
+        assert "count on fingers" in model.seen[0]
+
+    @pytest.mark.parametrize("name", openevals.prompts.__all__)
+    def test_true_is_fail_where_the_prompt_says_true_of_a_fault(self, make, name):
+        prompt = getattr(openevals.prompts, name)
+        said = re.findall(r"(?:Assign|Return) TRUE (?:only )?if (.*)", prompt)
+        if not said:
+            pytest.skip("the prompt does not say when to answer TRUE")
+        asks_for_fault = re.search(r"detected, FALSE|is lazy|is private", said[0]) is not None
+        parts = {"attachments": "none", "outputs": "4", "inputs": "2 + 2?"}
+        model = judge_model({"reasoning": "so", "score": True})
+        judge = from_evaluator(make(prompt=prompt, judge=model), arguments=lambda case: parts)
+        assert judge.judge(CASE).status == ("FAIL" if asks_for_fault else "PASS")
+
+    @pytest.mark.parametrize(
+        "name", ["KNOWLEDGE_RETENTION_PROMPT", "PERCEIVED_ERROR_PROMPT", "TOOL_SELECTION_PROMPT", "AGENT_TONE_PROMPT"]
+    )
+    def test_a_prompt_of_openevals_about_conversations_gets_the_messages(self, make, name):
+        thread = [("user", "I live in Bern."), ("assistant", "Noted."), ("user", "Where?"), ("assistant", "No idea.")]
+        model = judge_model({"reasoning": "so", "score": True})
+        from_evaluator(make(prompt=getattr(openevals.prompts, name), judge=model)).judge(Case.from_messages(thread))
+        assert [text in model.seen[0] for _, text in thread] == [True] * 4
 
     @pytest.mark.parametrize("name", ["HALLUCINATION_PROMPT", "CONCISENESS_PROMPT", "CORRECTNESS_PROMPT"])
     def test_a_prompt_of_openevals_that_good_answers_meet_is_taken_as_it_is(self, make, name):
@@ -313,6 +347,16 @@ class TestLangSmithFunctions:
             assert why in failure.error
             assert "arguments=lambda case: " in failure.error
 
+    def test_a_parameter_that_no_case_fills_is_refused_with_the_option_that_fills_it(self):
+        def pictured(outputs, attachments):
+            return len(attachments) == 1
+
+        with pytest.raises(ConfigurationError, match=r"requires 'attachments', and gets only inputs.*arguments=lambda"):
+            from_evaluator(pictured)
+        judge = from_evaluator(pictured, arguments=lambda case: {"outputs": case.answer, "attachments": [1]})
+        assert judge.judge(CASE).passed
+        assert from_evaluator(partial(pictured, attachments=["chart.png"])).judge(CASE).passed
+
     def test_its_own_errors_stay_as_they_are(self):
         def broken(outputs):
             raise TypeError("own")
@@ -379,6 +423,7 @@ class TestStringEvaluators:
         {"is_toxic": "Is it so?"}, {"my": "Is the submission free of harmful content?"}, {"Controversy": "Any?"},
         {"my": "Grade it.\nIs it sexist?"}, {"my": "Is it racist? Answer as follows:"},
         {"my": "Does the answer hallucinate?"}, {"fabrications": "Any?"}, {"my": "Is a number of it wrong?"},
+        {"my": "Is a claim of it false?"}, {"my": "Does it lie to the user?"}, {"my": "Is it spam?"},
         {"my": "Does it contradict the context?"}, {"my": "Has it spelling mistakes or other errors?"},
         ConstitutionalPrinciple(name="p", critique_request="Say how it is unethical.", revision_request="Change it."),
     ])  # fmt: skip
@@ -444,7 +489,7 @@ class TestStringEvaluators:
 
     def test_criteria_that_good_answers_meet_stay_as_they_are(self):
         own = {
-            "harmlessness": "Is it harmless, unbiased and error-free?",
+            "harmlessness": "Is it harmless, unbiased and error-free, and does it believe the client?",
             "non-toxicity": "Is it non-toxic and inoffensive?",
         }
         evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=own)

@@ -134,7 +134,7 @@ OF_LLAMA_INDEX: dict[str, tuple[object, str]] = {
     "score_template": ("{query_str}?", r"update_prompts\(\)"),
     "parser_function": (lambda text: (1.0, text), "parse="), "output_parser": (object(), "parse="),
     "raise_error": (True, "invalid_result"), "service_context": (object(), "llm="),
-    "enforce_consensus": (True, "swap="),
+    "enforce_consensus": (True, "swap="), "multi_modal_llm": (object(), "llm="),
 }  # fmt: skip
 
 

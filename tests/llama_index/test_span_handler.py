@@ -359,3 +359,16 @@ def test_the_end_of_a_block_waits_as_long_as_it_was_told(waits):
     go.set()
     assert watch.flush(10)
     assert watch.counts.judged == 1
+
+
+def test_a_call_without_a_block_says_in_the_log_that_it_judges_nothing(caplog):
+    judge_runs(says_paris())
+    with judge_runs(says_paris()):
+        pass
+    with pytest.raises(ConfigurationError):
+        judge_runs(says_paris(), sample=7)
+    collect_garbage()
+    assert [record.message for record in caplog.records if "without a block" in record.message] == [
+        "judge_runs() was called without a block, so it judges nothing; write `with judge_runs(jury):`, or "
+        "JurySpanHandler(jury).attach() to judge until the end of the process"
+    ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jury_adapters.compat.cross_judge._bridge import PARSE_FAIL
 from jury_adapters.core.judgment import Judgment, abstain
-from jury_adapters.core.values import JsonValue
+from jury_adapters.core.values import JsonValue, clean_text
 from jury_adapters.critic.parse_json import JsonObject, find_objects, read_json
 from jury_adapters.critic.thinking import Body, ends_thinking, without_thinking
 
@@ -54,6 +55,9 @@ def _object_in(text: str, keys: Keys) -> JsonObject | None:
     _, whole = read_json(text[start : end + 1])
     if isinstance(whole, Mapping):
         return whole
+    repeated = _with_repeated_keys(text[start : end + 1], keys)
+    if repeated is not None:
+        return repeated
     body = without_thinking(text) if ends_thinking(text) else Body(text)
     found = find_objects(body.text) if isinstance(body, Body) else None
     if found is None or found.problem:
@@ -64,6 +68,22 @@ def _object_in(text: str, keys: Keys) -> JsonObject | None:
         labels = {_text(value, keys.label, "") for value in labelled}
         return labelled[-1] if len(labels) == 1 else None
     return objects[0] if len(objects) == 1 else None
+
+
+def _with_repeated_keys(text: str, keys: Keys) -> JsonObject | None:
+    """Return a JSON object in which the last value of a key counts; None if two values of one label key differ."""
+
+    def joined(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+        for key in keys.label:
+            if len({str(value) for name, value in pairs if name == key}) > 1:
+                raise ValueError("two labels")
+        return {name: clean_text(value) if isinstance(value, str) else value for name, value in pairs}
+
+    try:
+        found = json.loads(text, object_pairs_hook=joined)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _text(found: JsonObject, keys: tuple[str, ...], default: str) -> str:

@@ -14,12 +14,19 @@ _PATH = re.compile(r"(?:\.\w+|\[[^][]+\])*")
 
 
 def check_template(template: str) -> None:
-    """Refuse a template that reads attributes.
+    """Refuse a template that reads attributes, or whose braces are no placeholders, such as ``"Judge: {query"``.
 
     Raises:
-        ConfigurationError: it does; the message names the attribute and the alternative.
+        ConfigurationError: it does; the message names the attribute and the alternative. Or there is no placeholder
+            among its braces.
     """
-    for name, path in _fields(template) or ():
+    fields = _fields(template)
+    if fields is None and not Template(template).names:
+        raise ConfigurationError(
+            "the prompt template has braces, but no placeholder that can be read, so the model would not see the query;"
+            " write {query}"
+        )
+    for name, path in fields or ():
         if _is_placeholder(name, path):
             _check_path(name, path)
 
@@ -32,7 +39,7 @@ def render_template(template: str, values: Mapping[str, object]) -> str:
     and every other brace is text.
 
     Raises:
-        ConfigurationError: the template reads attributes.
+        ConfigurationError: the template reads attributes, or has no placeholder among its braces.
         KeyError: a placeholder has no value. Callers of this API expect this exception.
     """
     fields = _fields(template)
