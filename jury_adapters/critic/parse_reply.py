@@ -276,8 +276,14 @@ def _from_object(value: JsonObject, rubric: Rubric) -> Reading | Unreadable:
     if isinstance(claims, Unreadable):
         return claims
     if rubric.claims is True:
-        findings, more = _findings(fields.get("claims"), choice)
+        findings, more = _findings(fields.get("claims"))
         notes += more
+        failed = sum(finding.passed is False for finding in findings)
+        if failed and choice.status is Status.PASS:
+            problem = f"the answer passes although {failed} of {len(findings)} claims fail"
+            if isinstance(rubric.answers, Labels):
+                return Unreadable(problem)
+            notes += (problem,)
     return Reading(
         choice, _reasoning(fields), confidence, findings, claims, notes, has_other_keys=not fields.keys() <= _KNOWN_KEYS
     )
@@ -317,7 +323,7 @@ def _reasoning(fields: JsonObject) -> str:
     return ""
 
 
-def _findings(claims: JsonValue, choice: Choice) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+def _findings(claims: JsonValue) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     """Return the claims as findings, and notes on their peculiarities."""
     if not isinstance(claims, Sequence) or isinstance(claims, str):
         return (), ("the reply judges no single claims",)
@@ -325,9 +331,6 @@ def _findings(claims: JsonValue, choice: Choice) -> tuple[tuple[Finding, ...], t
     notes = []
     if len(findings) < len(claims):
         notes.append(f"{len(claims) - len(findings)} of {len(claims)} claims could not be read")
-    failed = sum(finding.passed is False for finding in findings)
-    if failed and choice.status is Status.PASS:
-        notes.append(f"the answer passes although {failed} of {len(findings)} claims fail")
     return findings, tuple(notes)
 
 

@@ -130,8 +130,9 @@ class Rubric(BaseModel):
         user_prompt: the case, as a template with the names of :data:`PLACEHOLDERS`, ``{criteria}`` and ``variables``.
         answers: the allowed answers. In YAML ``labels: {YES: pass, NO: fail, UNSURE: abstain}`` (the default) or
             ``scale: {minimum: 1, maximum: 5, pass_mark: 4}``.
-        claims: whether the model splits the answer into claims and judges each of them. With ``"verified"``, the claims
-            decide, and their quotations are verified; see :mod:`jury_adapters.critic.verified_claims`.
+        claims: whether the model splits the answer into claims and judges each of them. A label that passes although a
+            claim fails makes the reply unreadable. With ``"verified"``, the claims decide, and their quotations are
+            verified; see :mod:`jury_adapters.critic.verified_claims`.
         examples: worked examples, shown as earlier turns of the exchange.
         variables: further placeholders, whose values come with each case.
         requires: fields of the case (or variables) without which the judge abstains; by default all that the user

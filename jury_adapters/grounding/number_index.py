@@ -19,7 +19,7 @@ from jury_adapters.grounding.quantities import (
     bare,
     quantities,
 )
-from jury_adapters.grounding.times_of_day import half_in_words, speaks_times, times_in_words
+from jury_adapters.grounding.times_of_day import counts_24_hours, half_in_words, speaks_times, times_in_words
 from jury_adapters.grounding.units import is_symbol, kind_of
 
 
@@ -48,10 +48,12 @@ class NumberIndex:
     _after: set[str] = field(default_factory=set)
     _amounts: set[tuple[str, Fraction]] = field(default_factory=set)
     _times: set[str] = field(default_factory=set)
+    _other_halves: set[str] = field(default_factory=set)  # what times in digits mean in the other half of the day
     _hours: set[str] = field(default_factory=set)
     _fractions: set[Fraction] = field(default_factory=set)
     _signs: dict[str, set[bool]] = field(default_factory=dict)
     _writes_times: bool = False
+    _counts_24_hours: bool = False
     _decimal_commas: bool = False
 
     def __post_init__(self) -> None:
@@ -78,7 +80,7 @@ class NumberIndex:
         for day in days_in(self.source):  # read generously, so that most of them have been found with their year
             self._days.setdefault(day, {""})
         self._months.update(month for month, _ in self._days)
-        self._times.update(times_in_words(text))
+        self._times.update(times_in_words(text), () if self._counts_24_hours else self._other_halves)
         self._fractions.update(shares(text))
         self._months.update(months_in(self.source))
         self._sizes = sorted(Decimal(value) for value in self._values if PLAIN_NUMBER.fullmatch(value))
@@ -174,7 +176,10 @@ class NumberIndex:
 
     def _add_times(self, found: Quantity, text: str) -> None:
         """Add the times that a number states, and the hours of a numeral that may be one: "at 6", "9.30", "0930"."""
-        self._times.update(found.times)
+        halves = 1 if _either_half(found) else len(found.times)
+        self._times.update(found.times[:halves])
+        self._other_halves.update(found.times[halves:])
+        self._counts_24_hours |= found.is_time and text[found.start - 1] != "T" and counts_24_hours(found.text)
         self._times.update(value.rpartition(":")[0] for value in found.times if value.count(":") == 2)
         self._writes_times |= bool(found.times) or _FULL_HOUR.match(text, found.start) is not None
         measured = found.unit not in ("", "h") or (found.after and found.after not in _AFTER_HOURS)
@@ -182,9 +187,12 @@ class NumberIndex:
             self._hours.update(found.readings)
 
     def _has_time(self, asked: Quantity) -> bool:
-        if not self._times.isdisjoint(asked.times):
+        times, readings = asked.times, set(asked.readings)
+        if self._counts_24_hours and _either_half(asked):
+            times, readings = times[:1], _as_numerals(times[0])
+        if not self._times.isdisjoint(times):
             return True
-        if not self._hours.isdisjoint(asked.readings) or not self._amounts.isdisjoint(asked.amounts):
+        if not self._hours.isdisjoint(readings) or not self._amounts.isdisjoint(asked.amounts):
             return True
         hours, _, minutes = asked.times[0].partition(":")  # "2 h 30" beside "2 hours and 30 minutes"
         return bool(asked.amounts) and self._has_measure(hours, "h") and self._has_measure(bare(minutes), "min")
@@ -230,6 +238,17 @@ class NumberIndex:
     def _within(self, low: Decimal, high: Decimal) -> bool:
         at = bisect_left(self._sizes, low)
         return at < len(self._sizes) and self._sizes[at] <= high
+
+
+def _either_half(found: Quantity) -> bool:
+    """Return whether a time in digits may be in either half of the day, as "9:30" may; the first comes first."""
+    return len(found.times) > 1 and found.text[0].isdigit() and not found.times[0].startswith("24")
+
+
+def _as_numerals(time: str) -> set[str]:
+    """Return how a time may be written without its mark: "9.30" and "930", or "9" for the full hour."""
+    hour, minutes = time.split(":")[:2]
+    return {bare(f"{hour}.{minutes}"), f"{hour}{minutes}"} | ({hour} if minutes == "00" else set())
 
 
 def _rounds(percentage: str, fraction: Fraction) -> bool:

@@ -50,6 +50,17 @@ def times(text: str, before: str = "") -> list[str]:
     return [":".join([str(one), *(f"{number:02}" for number in rest or [0])]) for one in hours]
 
 
+def counts_24_hours(text: str) -> bool:
+    """Return whether a time is written as on the clock of 24 hours: "18:00" or "09:30", and not a timestamp.
+
+    >>> [counts_24_hours(text) for text in ("18:00", "09:30", "9:30", "6:00 pm", "17:02:11")]
+    [True, True, False, False, False]
+    """
+    if not text[:1].isdigit() or _HALF.search(text) or text.count(":") > 1:
+        return False
+    return hour_and_rest(text)[0] > _NOON_HOUR or text[0] == "0"
+
+
 def hour_and_rest(text: str) -> tuple[int, list[int]]:
     """Return the hour as written, and the minutes and seconds, if any."""
     if spoken := _SPOKEN.match(text):
@@ -101,6 +112,7 @@ def _both(hour: int, minutes: int) -> tuple[str, str]:
     return f"{hour % 24}:{minutes:02}", f"{(hour + 12) % 24}:{minutes:02}"
 
 
+_NOON_HOUR = 12
 _MINUTES = {
     "five": 5, "ten": 10, "fifteen": 15, "twenty": 20, "twenty-five": 25, "thirty": 30, "thirty-five": 35, "forty": 40,
     "forty-five": 45, "fifty": 50, "fifty-five": 55,

@@ -63,8 +63,10 @@ class JuryHallucinationEvaluator(PresetEvaluator):
     """Evaluate claim by claim whether the response makes anything up; passes (score 1.0) if it does not.
 
     Each claim is one of the findings of a model's judgment, with the quoted evidence: ``result.jurors[0].findings``.
-    Needs response and contexts. If there is neither a model nor ``Settings.llm``, the
-    :func:`jury_adapters.grounding_screen` judges. The arguments are those of :class:`PresetEvaluator`.
+    The evidence is not verified; the rubric ``faithfulness_claims`` does that. A model that passes a response although
+    it calls a claim unsupported is asked again, and its judgment is an ERROR if it does so again. Needs response and
+    contexts. If there is neither a model nor ``Settings.llm``, the :func:`jury_adapters.grounding_screen` judges. The
+    arguments are those of :class:`PresetEvaluator`.
     """
 
     _subject = "hallucination"

@@ -207,7 +207,7 @@ class TestClaims:
             {"claim": ""},
             "text",
         ]
-        read = read_reply(json.dumps({"claims": claims, "answer": "YES"}), CLAIMS)
+        read = read_reply(json.dumps({"claims": claims, "answer": "NO"}), CLAIMS)
         assert read.findings[:4] == (
             Finding("Paris is big", True, "supported", "a big city"),
             Finding("It is old", False, "contradicted", "founded 1990"),
@@ -215,7 +215,17 @@ class TestClaims:
             Finding("It is it", None, "unclear"),
         )
         assert (read.findings[4].name, read.findings[4].passed) == ("odd", None)
-        assert read.notes == ("2 of 7 claims could not be read", "the answer passes although 2 of 5 claims fail")
+        assert read.notes == ("2 of 7 claims could not be read",)
+
+    def test_an_answer_that_passes_beside_claims_that_fail_is_another_answer(self):
+        claims = [{"claim": "It is red", "verdict": "unsupported"}, {"claim": "It is big", "verdict": "supported"}]
+        reply = json.dumps({"claims": claims, "answer": "YES"})
+        assert read_reply(reply, CLAIMS) == Unreadable("the answer passes although 1 of 2 claims fail")
+        rubric = Rubric(name="rated claims", claims=True, scale={"minimum": 1, "maximum": 5, "pass_mark": 4})
+        rated = read_reply(json.dumps({"claims": claims, "answer": 4}), rubric)
+        assert rated.notes == ("the answer passes although 1 of 2 claims fail",)  # a scale may allow for some
+        unclear = [{"claim": "It is red", "verdict": "unclear"}]
+        assert read_reply(json.dumps({"claims": unclear, "answer": "YES"}), CLAIMS).choice.status is Status.PASS
 
     @pytest.mark.parametrize("claims", [None, "all fine", 3, {}])
     def test_a_reply_without_claims_still_counts(self, claims):
@@ -355,6 +365,9 @@ class TestProperties:
             "confidence": confidence,
         }
         read = read_reply(around.replace("{}", json.dumps(data, ensure_ascii=False)), CLAIMS)
+        if answer == "YES" and any(word == "contradicted" for _, _, word in claims):
+            assert isinstance(read, Unreadable)
+            return
         assert read.choice == CLAIMS.answers.read(answer)
         assert (read.reasoning, read.confidence) == (reasoning.strip(), confidence)
         assert [finding.evidence for finding in read.findings] == [quote.strip() for _, quote, _ in claims]

@@ -182,3 +182,35 @@ def test_full_hours_in_digits_are_times_in_digits(answer, status):
     german = ["Die Besuchszeit ist täglich von 14 Uhr bis 20 Uhr."]
     answer = answer.replace("À", "Um").replace("h30", ":30 Uhr").replace(" h", " Uhr").replace("h", " Uhr")
     assert NamesAndNumbers().judge(question="Wann?", answer=answer, contexts=german).status == status
+
+
+ON_24 = "The reading room opens at 9:30 and closes at 18:00 on all of the days."
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("The reading room opens at 21:30.", ON_24),
+        ("The reading room opens at 9:30 pm.", ON_24),
+        ("The reading room closes at 6:00.", ON_24),
+        ("Der Lesesaal öffnet um 21:30 Uhr.", "Der Lesesaal öffnet um 9:30 Uhr und schließt um 18:00 Uhr am Abend."),
+        ("The bus leaves at 19:05.", "The bus to the lake leaves at 7:05 and 07:40, and comes back at ten."),
+    ],
+)
+def test_a_time_twelve_hours_off_is_flagged_where_the_contexts_count_24_hours(answer, context):
+    assert len(flagged(answer, context)) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("It opens at 9:30 am and closes at 6 pm.", ON_24),
+        ("It opens at half past nine and closes at six.", ON_24),
+        ("It opens at 09:30.", ON_24),
+        ("It opens at 9:30 pm.", "The bar opens at 9:30 and closes at 11:00 on all of the days."),
+        ("The tour begins at 4:15 pm.", "Logged at 2024-05-01T17:02:11. The tour of the cellar begins at 4:15."),
+        ("It closes at 24:00.", "The bar opens at 18:00 and closes at midnight on all of the days."),
+    ],
+)
+def test_times_that_the_contexts_can_mean_are_in_them(answer, context):
+    assert flagged(answer, context) == []
