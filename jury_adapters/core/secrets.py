@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 
 from jury_adapters.core.values import clean_text
 from jury_adapters.vendors import VENDORS
 
 
-def without_keys(text: str) -> str:
+def without_keys(text: str, secrets: Collection[str] = ()) -> str:
     """Return a text with API keys redacted: those of this process's environment, and anything that looks like one.
+
+    Args:
+        text: the text.
+        secrets: further values to redact.
 
     >>> without_keys("401: no such key sk-0123456789abcdef")
     '401: no such key [key]'
     """
-    keys = {value for name, value in os.environ.items() if _may_hold_a_key(name) and len(value) >= _SHORTEST}
-    for key in sorted(keys, key=len, reverse=True):
+    keys = {*(value for name, value in os.environ.items() if _may_hold_a_key(name)), *secrets}
+    for key in sorted((key for key in keys if len(key) >= _SHORTEST), key=len, reverse=True):
         text = text.replace(key, "[key]")
     return _ASSIGNED.sub(r"\1[key]", _KEY_LIKE.sub("[key]", _IN_ADDRESS.sub(r"\1[key]@", text)))
 

@@ -205,7 +205,7 @@ def positive_timeout(seconds: float | None) -> float | None:
     Raises:
         ConfigurationError: it is neither a positive number nor None.
     """
-    if seconds is None or (isinstance(seconds, int | float) and seconds > 0):
+    if seconds is None or (isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0):
         return seconds
     raise ConfigurationError(
         f"timeout is a positive number of seconds, or None for no limit; not {plain_repr(seconds)}"

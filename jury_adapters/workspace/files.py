@@ -93,8 +93,8 @@ class FileContent(WorkspaceJudge):
         name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: the path leads out of the workspace, ``match`` or the encoding is unknown, the pattern is
-            invalid, a limit is not positive, or ``regex`` is needed and not installed.
+        ConfigurationError: the path leads out of the workspace, ``match`` or the encoding is unknown, ``expected`` is
+            not text, the pattern is invalid, a limit is not positive, or ``regex`` is needed and not installed.
 
     >>> FileContent("answer.txt", "42", match="contains").judge(workspace="/nowhere").status
     <Status.ABSTAIN: 'ABSTAIN'>
@@ -115,9 +115,13 @@ class FileContent(WorkspaceJudge):
         _positive_bytes(self.max_bytes)
         if self.match not in ("exact", "contains", "regex"):
             raise ConfigurationError(unknown("match", self.match, ("exact", "contains", "regex")))
+        if self.expected is not None and not isinstance(self.expected, str):
+            raise ConfigurationError(f"FileContent: expected is text, not {plain_repr(self.expected)}")
+        if self.expected == "" and self.match == "contains":
+            raise ConfigurationError("FileContent: every file contains the empty text; give expected= with a text")
         try:
             "x".encode(self.encoding)
-        except LookupError:
+        except (LookupError, TypeError, ValueError):
             raise ConfigurationError(
                 f"unknown encoding {plain_repr(self.encoding)}; take 'utf-8' or 'latin-1', say"
             ) from None
@@ -130,6 +134,8 @@ class FileContent(WorkspaceJudge):
         expected = case.reference if self.expected is None else self.expected
         if expected is None:
             return abstain("nothing to compare with: give expected=, or a case with a reference")
+        if not expected and self.match == "contains":
+            return abstain("nothing to look for: the reference is empty, and every file contains the empty text")
         try:
             content = folder.read_text(self.path, self.max_bytes, self.encoding)
         except Unreadable as error:
@@ -176,7 +182,7 @@ class DirectorySuperset(WorkspaceJudge):
         name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: the threshold is outside 0..1, or a pattern is invalid.
+        ConfigurationError: an option is outside its range, or a pattern is invalid.
 
     >>> DirectorySuperset().judge(workspace=".").status
     <Status.ABSTAIN: 'ABSTAIN'>
@@ -191,6 +197,8 @@ class DirectorySuperset(WorkspaceJudge):
 
     def __post_init__(self) -> None:
         unit_interval(self.threshold, "threshold")
+        _check_expected(self.expected, "DirectorySuperset")
+        _positive_bytes(self.max_bytes)
         if not isinstance(self.contents, bool):
             raise ConfigurationError(f"DirectorySuperset: contents is True or False, not {plain_repr(self.contents)}")
         object.__setattr__(self, "exclude", patterns(self.exclude, "DirectorySuperset", "exclude"))
@@ -238,7 +246,7 @@ class FilesMatch(WorkspaceJudge):
         include: only these files, as patterns; by default all.
         exclude: files to leave out, as patterns; by default ``.git`` and ``__pycache__``.
         extra: whether files that only the workspace has, and links and pipes, are ignored (``"ignore"``, default) or
-            fail (``"fail"``).
+            fail (``"fail"``); so does a workspace whose files cannot be listed.
         threshold: the lowest score that passes; by default every file must match.
         max_bytes: a larger file is not read, and does not match.
         name: the check's name in verdicts.
@@ -260,6 +268,7 @@ class FilesMatch(WorkspaceJudge):
 
     def __post_init__(self) -> None:
         unit_interval(self.threshold, "threshold")
+        _check_expected(self.expected, "FilesMatch")
         _positive_bytes(self.max_bytes)
         if self.extra not in ("ignore", "fail"):
             raise ConfigurationError(unknown("extra", self.extra, ("ignore", "fail")))
@@ -277,9 +286,7 @@ class FilesMatch(WorkspaceJudge):
             return abstain("nothing to compare with: the expected folder holds no such files")
         findings = [self._compared(path, folder, reference) for path in wanted]
         if self.extra == "fail":
-            known = set(self._files(reference, others=True))
-            there = self._files(folder, others=True)  # a program may follow a link that no file is read through
-            findings += [Finding(path, False, "not expected") for path in there if path not in known]
+            findings += self._unexpected(folder, reference)
         findings.sort(key=lambda finding: bool(finding.passed))
         differing = [finding.name for finding in findings if not finding.passed]
         score = 1 - len(differing) / len(findings)
@@ -292,6 +299,14 @@ class FilesMatch(WorkspaceJudge):
             reasoning=reasoning,
             findings=tuple(findings[:_MOST_FINDINGS]),
         )
+
+    def _unexpected(self, folder: Folder, reference: Folder) -> list[Finding]:
+        known = set(self._files(reference, others=True))
+        try:
+            there = self._files(folder, others=True)  # a program may follow a link that no file is read through
+        except Unreadable as error:  # an agent must not be able to hide files behind one
+            return [Finding(".", False, str(error))]
+        return [Finding(path, False, "not expected") for path in there if path not in known]
 
     def _files(self, folder: Folder, *, others: bool = False) -> list[str]:
         paths = folder.files(self.exclude, others=others)
@@ -336,8 +351,13 @@ def _expected(given: str | Path | None, case: Case) -> Folder:
     return Folder.at(path, "expected folder")
 
 
+def _check_expected(given: object, judge: str) -> None:
+    if given is not None and not isinstance(given, str | Path):
+        raise ConfigurationError(f"{judge}: expected is the path of a folder, not {plain_repr(given)}")
+
+
 def _positive_bytes(number: int) -> None:
-    if not isinstance(number, int) or number < 1:
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise ConfigurationError(f"max_bytes is a positive number of bytes, not {plain_repr(number)}")
 
 

@@ -14,11 +14,11 @@ import errno
 import os
 import stat
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from jury_adapters.core import event_loop
 from jury_adapters.core.case import Case
@@ -222,7 +222,7 @@ def inside(path: str, judge: str) -> str:
         ConfigurationError: the path is empty or absolute, or contains ``..``.
     """
     if not isinstance(path, str) or not path or "\0" in path:
-        raise ConfigurationError(f"{judge} needs the path of a file in the workspace, not {plain_repr(path)}")
+        raise ConfigurationError(f"{judge} needs the path of a file in the workspace, as text; not {plain_repr(path)}")
     if _outside(path):
         raise ConfigurationError(
             f"{judge}: {plain_repr(path)} leads out of the workspace; give a path relative to it, without '..'"
@@ -232,12 +232,19 @@ def inside(path: str, judge: str) -> str:
 
 def patterns(given: str | Sequence[str], judge: str, option: str) -> tuple[str, ...]:
     """Check the patterns of a judge, and return them; one text is a list of one."""
-    found = (given,) if isinstance(given, str) else tuple(given)
-    if not all(isinstance(pattern, str) and pattern.strip("/") for pattern in found):
+    found = listed(given)
+    if found is None or not all(isinstance(pattern, str) and pattern.strip("/") for pattern in found):
         raise ConfigurationError(
             f"{judge}: {option} takes patterns such as '*.log' or 'build/', not {plain_repr(given)}"
         )
     return found
+
+
+def listed(given: object) -> tuple[Any, ...] | None:
+    """Return the entries of a list, or one text as a list of one; None if the value is not a list."""
+    if isinstance(given, str):
+        return (given,)
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, bytes | Mapping) else None
 
 
 def matches_any(path: str, wanted: Sequence[str]) -> bool:

@@ -583,3 +583,34 @@ def test_what_makes_no_case_raises_at_once_and_before_the_judge_is_asked(argumen
         with pytest.raises(ValueError, match=r"nothing to judge|takes a Case|unknown field"):
             asyncio.run(maker.ajudge(*args, **fields))
     assert asked == []
+
+
+class PanicException(BaseException):
+    """Exception like PyO3's, which is not an ``Exception``."""
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_a_panic_of_a_library_in_rust_is_an_error_and_ends_no_batch(how):
+    panics = raising(PanicException("called `Result::unwrap()` on an `Err` value: StackOverflow"), how)
+    for limited in (panics, panics.with_timeout(30)):
+        verdicts = list(Ensemble([limited, of(True).named("k")], errors="ignore").judge_many(["a", "b"]))
+        assert [verdict.status for verdict in verdicts] == ["PASS", "PASS"]
+        assert verdicts[1].judgments[0].error.startswith("PanicException: called")
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_an_answer_after_the_time_limit_is_a_timeout_also_if_the_judge_ignores_its_cancellation(answered):
+    @judge(timeout=0.05)
+    async def stubborn(case):
+        for _ in range(3):
+            try:
+                await asyncio.sleep(0.1)
+            except asyncio.CancelledError:
+                if answered:
+                    return True
+        return True
+
+    judgment = stubborn.judge(answer="Yes.")
+    assert (judgment.status, judgment.error) == ("ERROR", "timeout")
+    verdict = Ensemble([stubborn, of(True).named("k")]).judge(answer="Yes.")
+    assert verdict.by_name["stubborn"].error == "timeout"

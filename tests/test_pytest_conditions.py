@@ -1,0 +1,113 @@
+"""Which mark of a test counts, and what the mark and the fixture refuse."""
+
+import pytest
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    """Run these tests in a fresh project, and give the result."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+    def start(tests, *options, conftest=""):
+        pytester.makefile(".yaml", short="jurors: [{check: not_empty}, {check: length_between, maximum: 5}]\n")
+        pytester.makefile(".yaml", anything="jurors: [{check: not_empty}]\n")
+        pytester.makeconftest(conftest)
+        pytester.makepyfile(tests)
+        return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "jury_adapters.pytest_plugin", *options)
+
+    return start
+
+
+def test_a_mark_with_conditions_only_keeps_the_jury_of_the_class(run):
+    result = run(
+        """
+        import pytest
+
+        @pytest.mark.jury("short.yaml", min_votes=2)
+        class TestAnswers:
+            @pytest.mark.jury(passed=False)
+            def test_long(self, jury):
+                jury.check(answer="far too long")
+
+            @pytest.mark.jury("anything.yaml")
+            def test_other_jury(self, jury):
+                jury.check(answer="far too long")
+
+            @pytest.mark.jury("anything.yaml", min_votes=1)
+            def test_other_jury_and_condition(self, jury):
+                jury.check(answer="far too long")
+        """,
+        "--jury=anything.yaml",
+    )
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["*test_other_jury *", "*min_votes*"])
+
+
+def test_the_mark_of_a_set_of_parameters_comes_before_that_of_the_test(run):
+    result = run(
+        """
+        import pytest
+
+        of_its_own = pytest.param("far too long", marks=pytest.mark.jury("anything.yaml"))
+        turned = pytest.param("far too long", marks=pytest.mark.jury(passed=False))
+
+        @pytest.mark.jury("short.yaml")
+        @pytest.mark.parametrize("answer", ["short", of_its_own, turned])
+        def test_it(jury, answer):
+            jury.check(answer=answer)
+        """
+    )
+    result.assert_outcomes(passed=3)
+
+
+@pytest.mark.parametrize("given", ["'short.yaml', 'anything.yaml'", "judge='short.yaml'", "jury='short.yaml'"])
+def test_a_mark_that_does_not_name_one_jury_first_is_refused(run, given):
+    result = run(f"import pytest\n@pytest.mark.jury({given})\ndef test_it(jury): jury.check(answer='short')")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["@pytest.mark.jury takes one jury, first and without a name*"])
+
+
+def test_conditions_that_are_not_a_mapping_are_refused_without_a_traceback(run):
+    result = run("def test_it(jury): jury.check(answer='x', conditions=['min_votes'])", "--jury=short.yaml")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["conditions= is a mapping such as {'min_votes': 3}, not list"])
+    assert "pytest_plugin.py" not in result.stdout.str()
+
+
+def test_the_error_of_another_plugin_that_stops_pytest_is_shown(run):
+    conftest = "import pytest\ndef pytest_configure(config): raise pytest.UsageError('name a city with --city')"
+    result = run("def test_it(jury): pass", conftest=conftest)
+    result.stderr.fnmatch_lines(["ERROR: name a city with --city"])
+    assert "KeyError" not in result.stderr.str() + result.stdout.str()
+
+
+def test_a_rerun_that_judges_nothing_gives_the_warning_too(run):
+    conftest = """
+        from _pytest.runner import runtestprotocol
+
+        def pytest_runtest_protocol(item, nextitem):  # as plugins do that run a failed test again
+            reports = runtestprotocol(item, log=False, nextitem=nextitem)
+            if any(report.failed for report in reports):
+                item._initrequest()
+                reports = runtestprotocol(item, log=False, nextitem=nextitem)
+            for report in reports:
+                item.ihook.pytest_runtest_logreport(report=report)
+            return True
+        """
+    result = run(
+        """
+        import pytest
+
+        asked = []
+
+        @pytest.mark.jury("short.yaml")
+        def test_it(jury):
+            if not asked:
+                asked.append(1)
+                jury.check(answer="far too long")
+        """,
+        "-Wdefault",
+        conftest=conftest,
+    )
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*marked with a jury, and judged nothing*"])
