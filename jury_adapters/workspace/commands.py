@@ -109,7 +109,7 @@ class _Runs(Judge):
         folder = Folder(workspace.find(self.cwd, "directory"))
         environment = clean_environment(self.pass_env, self.env or {})
         title, argv = self.choose(folder, environment)
-        wrapped = argv if self.sandbox is None else list(self.sandbox(tuple(argv), workspace.root))
+        wrapped = argv if self.sandbox is None else _in_sandbox(self.sandbox, argv, workspace.root)
         return title, argv, Job(wrapped, folder.root, environment, self.timeout_s, self.max_output)
 
     def _judgment(self, title: str, argv: Sequence[str], ended: Ended) -> Judgment:
@@ -225,8 +225,9 @@ class TestsPass(_ProjectRuns):
 
     The tools are Maven, Gradle, Cargo, npm (a script ``test``), pytest and make (a target ``test``). The first one that
     the files of the workspace indicate is used. Wrappers (``mvnw``, ``gradlew``, ``.venv/bin/pytest``) are preferred to
-    installed programs. Abstains if no tool fits, or the tool is not installed. A project without tests fails if the
-    tool reports that as a failure, as pytest does.
+    installed programs. Abstains if no tool fits, or the tool is not installed. The exit code of the tool decides: a
+    project without tests fails if the tool reports that as a failure, as pytest does, and one that skips all its tests,
+    or ends the tool with ``os._exit(0)``, passes.
 
     Args:
         tool: ``"maven"``, ``"gradle"``, ``"cargo"``, ``"npm"``, ``"pytest"`` or ``"make"``; None (default) to find out.
@@ -298,6 +299,19 @@ _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)  # in 
 def _metadata(argv: Sequence[str], ended: Ended | None) -> FrozenDict:
     outcome = {} if ended is None else {"exit_code": ended.exit_code, "output": ended.output}
     return freeze_mapping({"command": shlex.join(argv), **outcome})
+
+
+def _in_sandbox(sandbox: Sandbox, argv: Sequence[str], workspace: Path) -> list[str]:
+    """Return the command that runs another one in a sandbox.
+
+    Raises:
+        TypeError: the function for the sandbox returned something else.
+    """
+    given: object = sandbox(tuple(argv), workspace)
+    found = None if isinstance(given, str) else listed(given)
+    if not found or not all(isinstance(text, str) for text in found):
+        raise TypeError(f"sandbox returns the command to run, as a list of texts; not {plain_repr(given)}")
+    return list(found)
 
 
 def _first(argv: Sequence[str]) -> str:

@@ -104,10 +104,13 @@ class Folder:
         """Return the real path of a regular file, or of a folder, inside this one.
 
         Raises:
-            Unreadable: the path does not exist, leads out, or is of another kind (a pipe, a device).
+            Unreadable: the path does not exist (any more), leads out, or is of another kind (a pipe, a device).
         """
         found = self.locate(path)
-        mode = found.lstat().st_mode
+        try:
+            mode = found.lstat().st_mode
+        except (FileNotFoundError, NotADirectoryError):  # the agent may still be running
+            raise Unreadable(f"{plain_repr(path)} does not exist any more") from None
         if not (stat.S_ISREG(mode) if kind == "file" else stat.S_ISDIR(mode)):
             raise Unreadable(f"{plain_repr(path)} is a {_kind_name(mode)}, not a {kind}")
         return found
@@ -274,6 +277,7 @@ _NOT_THERE = {
     errno.ENOTDIR: "{!r} does not exist: a part of it is a file",
     errno.ELOOP: "{!r} is a link that leads in a circle",
     errno.ENAMETOOLONG: "{!r} does not exist: the name is too long",
+    errno.EINVAL: "{!r} does not exist: it changed while it was looked at",  # a link that is one no more
 }
 _KIND_NAMES = (
     (stat.S_ISREG, "file"),

@@ -425,3 +425,10 @@ def test_keys_that_a_program_was_given_and_prints_are_not_in_the_judgment(tmp_pa
     missing = Command(["/no/such/program", "--key", "vendor-key-1234"]).judge(question="?", workspace=tmp_path)
     assert missing.status is ERROR
     assert "vendor-key-1234" not in missing.to_json()
+
+
+@pytest.mark.parametrize("returned", ["bwrap true", None, [], [Path("/bin/true")], 5])
+def test_a_sandbox_that_does_not_return_a_command_is_an_error_that_says_so(tmp_path, returned):
+    judgment = Command(["true"], sandbox=lambda argv, workspace: returned).judge(question="?", workspace=tmp_path)
+    assert judgment.status is ERROR
+    assert "sandbox returns the command to run, as a list of texts; not" in judgment.error
