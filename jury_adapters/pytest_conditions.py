@@ -91,14 +91,14 @@ def checked(judgment: Judgment, conditions: Mapping[str, Any]) -> tuple[GateResu
     from jury_adapters.core.gates import GateResult, check_gates
     from jury_adapters.core.verdict import Verdict
 
-    if judgment.passed is None:
+    if judgment.passed is None and conditions.get("passed") is not None:
         note = f"the label {judgment.label!r} has no PASS/FAIL meaning: use jury.judge(...) and compare the label"
         return (GateResult("passed", "failed", note),)
     if not isinstance(judgment, Verdict):
         unknown = sorted(conditions.keys() - {"passed", "decided", "needs_review", "undefined"})
         if unknown:
             misused(f"{', '.join(unknown)}: only a jury's verdicts have that; this judge is a single one")
-        judgment = Verdict(judgment.status, error=judgment.error, reasoning=judgment.reasoning)
+        judgment = Verdict(judgment.status, label=judgment.label, error=judgment.error, reasoning=judgment.reasoning)
     try:
         return check_gates(judgment, **conditions)
     except ConfigurationError as error:  # an invalid value of a condition

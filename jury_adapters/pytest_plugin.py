@@ -179,13 +179,14 @@ class JuryFixture:
 
         >>> jury.audit(min_kill_rate=0.9, max_flip_rate=0.05)  # doctest: +SKIP
         """
-        from jury_adapters.audit import audit
+        from jury_adapters.audit.auditing import audit, check_limits
         from jury_adapters.core.errors import ConfigurationError
 
         __tracebackhide__ = True
         if self.judge_object is None:
             misused(_NO_JURY)
         try:
+            check_limits(limits)
             options = self._session.options
             found = audit(self.judge_object, cases, sizes=sizes, store=options["store"], budget=options["budget"])
             unmet = found.unmet(**limits)

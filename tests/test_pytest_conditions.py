@@ -111,3 +111,83 @@ def test_a_rerun_that_judges_nothing_gives_the_warning_too(run):
     )
     result.assert_outcomes(passed=1, warnings=1)
     result.stdout.fnmatch_lines(["*marked with a jury, and judged nothing*"])
+
+
+def test_without_the_condition_pass_a_label_without_that_meaning_is_accepted(run):
+    result = run(
+        """
+        from jury_adapters import Ensemble, Judgment, judge
+
+        @judge
+        def tone(case):
+            return Judgment(None, label="FRIENDLY")
+
+        def test_single(jury):
+            assert jury.using(tone).check(answer="Hello!", passed=None).label == "FRIENDLY"
+
+        def test_jury(jury):
+            jury.using(Ensemble([tone, tone.named("again")])).check(answer="Hello!", passed=None, min_votes=2)
+
+        def test_too_few(jury):
+            jury.using(Ensemble([tone, tone.named("again")])).check(answer="Hello!", passed=None, min_votes=3)
+
+        def test_asked_for_pass(jury):
+            jury.using(tone).check(answer="Hello!")
+        """
+    )
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["  - min_votes=3: found 2", "*the label 'FRIENDLY' has no PASS/FAIL meaning*"])
+
+
+def test_the_last_line_names_a_juror_that_broke_where_only_its_vote_is_missing(run):
+    result = run(
+        """
+        from jury_adapters import Ensemble, judge
+
+        @judge
+        def down(case):
+            raise ConnectionError("no line")
+
+        yes = judge(lambda case: True, name="yes")
+
+        def test_votes(jury):
+            jury.using(Ensemble([down, yes, yes.named("yes, too")])).check(answer="x", min_votes=3)
+
+        def test_agreement(jury):
+            jury.using(Ensemble([yes]), undefined="fail").check(answer="x", min_agreement=0.5)
+        """
+    )
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "What to do: the verdict is PASS, as asked, but misses another condition. down broke: fix that and *",
+            "What to do: the verdict is PASS, as asked, but misses another condition: read the answer yourself*",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("min_kill=0.5", "unknown limit of an audit 'min_kill'. Did you mean 'min_kill_rate'?*"),
+        ("min_kill_rate=2", "the limit of the kill rate is a share from 0 to 1, not 2"),
+        ("max_flip_rate='5%'", "the limit of the flip rate is a share from 0 to 1, not '5%'"),
+    ],
+)
+def test_a_wrong_limit_of_an_audit_is_refused_before_the_jury_is_asked(run, limit, message):
+    result = run(
+        f"""
+        from jury_adapters import judge
+
+        @judge
+        def asked(case):
+            print("the jury was asked")
+            return True
+
+        def test_it(jury):
+            jury.using(asked).audit({limit})
+        """
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([message])
+    assert "the jury was asked" not in result.stdout.str()

@@ -614,3 +614,17 @@ def test_an_answer_after_the_time_limit_is_a_timeout_also_if_the_judge_ignores_i
     assert (judgment.status, judgment.error) == ("ERROR", "timeout")
     verdict = Ensemble([stubborn, of(True).named("k")]).judge(answer="Yes.")
     assert verdict.by_name["stubborn"].error == "timeout"
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        (Status.ERROR, "401: no such key sk-aaaabbbbccccdddd"),
+        Judgment(Status.ERROR, error="401: no such key sk-aaaabbbbccccdddd", reasoning="refused sk-aaaabbbbccccdddd"),
+    ],
+    ids=["a pair", "a judgment"],
+)
+def test_keys_in_an_error_that_a_judge_returns_itself_are_redacted(outcome):
+    verdict = Ensemble([of(outcome), of(True).named("k")]).judge(answer="Yes.")
+    assert verdict.judgments[0].error == "401: no such key [key]"
+    assert "sk-aaaa" not in verdict.to_json()
