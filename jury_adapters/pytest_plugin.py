@@ -346,10 +346,13 @@ def _has_own_mark(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Add the figures of a worker process of pytest-xdist that has ended."""
+    """Add the figures of a worker process of pytest-xdist that has ended; one that crashed has not sent any."""
     counted = getattr(node, "workeroutput", {}).get("jury_adapters")
+    sums = node.config.stash[_SESSION].sums
     if counted:
-        node.config.stash[_SESSION].sums.add(counted)
+        sums.add(counted)
+    elif error:
+        sums.crashed += 1
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -191,3 +191,24 @@ def test_a_wrong_limit_of_an_audit_is_refused_before_the_jury_is_asked(run, limi
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([message])
     assert "the jury was asked" not in result.stdout.str()
+
+
+@pytest.mark.slow
+def test_the_summary_says_that_the_figures_of_a_crashed_worker_process_are_missing(run):
+    tests = """
+        import os
+
+        def test_one(jury): jury.check(answer="x")
+
+        def test_two(jury): jury.check(answer="y")
+
+        def test_crash(jury):
+            jury.check(answer="z")
+            os._exit(7)
+
+        def test_after(jury): jury.check(answer="a")
+        """
+    result = run(tests, "--jury=short.yaml", "-p", "xdist", "-n1")
+    result.stdout.fnmatch_lines(["*1 worker process crashed: what was judged there is missing*"])
+    plain = run("def test_one(jury): jury.check(answer='x')", "--jury=short.yaml", "-p", "xdist", "-n1")
+    assert "crashed" not in plain.stdout.str()
