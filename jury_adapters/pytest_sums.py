@@ -88,7 +88,8 @@ class SessionSums:
             unknown = "" if self.cost_complete else " or more (the cost of a call is unknown)"
             yield f"{counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"
         if self.crashed:
-            yield f"{counted(self.crashed, 'worker process', 'worker processes')} crashed: what was judged there is missing"
+            crashed = counted(self.crashed, "worker process", "worker processes")
+            yield f"{crashed} crashed: what was judged there is missing"
         for node_id in dict.fromkeys(self.for_a_person):
             yield f"needs review: {node_id}"
 
