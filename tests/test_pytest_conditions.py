@@ -2,6 +2,9 @@
 
 import pytest
 
+# Loaded here, so that the runs of pytest inside these tests find the same classes and not second copies.
+from jury_adapters import *  # noqa: F403
+
 
 @pytest.fixture
 def run(pytester, monkeypatch):

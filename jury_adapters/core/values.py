@@ -29,7 +29,7 @@ class FrozenDict(dict[str, JsonValue]):
     __slots__ = ()
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise TypeError("a result cannot be changed; copy it with dict(...) first")
+        raise TypeError("the data of a case or a result cannot be changed; copy it with dict(...) first")
 
     __setitem__ = __delitem__ = _refuse
     update = setdefault = pop = popitem = clear = __ior__ = _refuse
