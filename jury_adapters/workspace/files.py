@@ -178,7 +178,7 @@ class DirectorySuperset(WorkspaceJudge):
             path, ``"docs/*.md"`` a whole one; by default ``.git`` and ``__pycache__``.
         threshold: the lowest score that passes; by default every file must be there.
         contents: whether a file must have the same content, byte by byte; with False, only its path counts.
-        max_bytes: a larger file is not read, and counts as changed.
+        max_bytes: a larger file is not read, and counts as not comparable, which fails.
         name: the check's name in verdicts.
 
     Raises:
@@ -212,24 +212,27 @@ class DirectorySuperset(WorkspaceJudge):
         wanted = list(reference.files(self.exclude))
         if not wanted:
             return abstain("nothing to compare with: the expected folder holds no files")
-        missing = [path for path in wanted if not folder.has(path)]
-        gone = set(missing)
-        changed = [path for path in wanted if path not in gone and self._changed(path, reference, folder)]
-        lost = [(path, "missing") for path in missing] + [(path, "changed") for path in changed]
+        states = {path: self._state(path, reference, folder) for path in wanted}
+        lost = [(path, what) for what in _LOST for path, state in states.items() if state == what]
         score = 1 - len(lost) / len(wanted)
         reasoning = f"{len(wanted) - len(lost)} of {len(wanted)} expected files are there"
-        for paths, what in ((missing, "missing"), (changed, "changed")):
+        for what in _LOST:
+            paths = [path for path, state in lost if state == what]
             reasoning += f"; {what}: {_some(paths)}" if paths else ""
         findings = tuple(Finding(path, False, what) for path, what in lost[:_MOST_FINDINGS])
         return Judgment(status_of(reaches(score, self.threshold)), score=score, reasoning=reasoning, findings=findings)
 
-    def _changed(self, path: str, reference: Folder, folder: Folder) -> bool:
+    def _state(self, path: str, reference: Folder, folder: Folder) -> str:
+        """Return what is wrong with a file, as in ``_LOST``; "" if nothing is."""
+        if not folder.has(path):
+            return "missing"
         if not self.contents:
-            return False
+            return ""
         try:
-            return reference.read(path, self.max_bytes) != folder.read(path, self.max_bytes)
+            same = reference.read(path, self.max_bytes) == folder.read(path, self.max_bytes)
         except Unreadable:
-            return True
+            return "not comparable"
+        return "" if same else "changed"
 
 
 @dataclass(frozen=True)
@@ -248,7 +251,7 @@ class FilesMatch(WorkspaceJudge):
         extra: whether files that only the workspace has, and links and pipes, are ignored (``"ignore"``, default) or
             fail (``"fail"``); so does a workspace whose files cannot be listed.
         threshold: the lowest score that passes; by default every file must match.
-        max_bytes: a larger file is not read, and does not match.
+        max_bytes: a larger file is not read, and does not match. A larger expected file is ERROR.
         name: the check's name in verdicts.
 
     Raises:
@@ -321,6 +324,7 @@ class FilesMatch(WorkspaceJudge):
         return Finding(path, not difference, difference)
 
 
+_LOST = ("missing", "changed", "not comparable")  # the last one: too large, or not to be opened
 _MOST_FINDINGS = 100
 _MOST_EVIDENCE = 300  # characters
 _MATCHED = {

@@ -299,3 +299,14 @@ def test_files_that_cannot_be_listed_fail_where_files_that_were_added_fail(work,
     assert judgment.status is FAIL
     assert "more than 50 files" in judgment.reasoning
     assert FilesMatch(reference).judge(question="?", workspace=work).status is PASS
+
+
+def test_a_file_that_is_too_large_to_compare_is_not_called_changed(work, reference):
+    fill(reference, same_bin="x" * 300, other_txt="one")
+    fill(work, same_bin="x" * 300, other_txt="two")
+    judgment = DirectorySuperset(reference, max_bytes=299).judge(question="?", workspace=work)
+    assert (judgment.status, judgment.score) == (FAIL, 0.0)
+    assert judgment.reasoning == ("0 of 2 expected files are there; changed: 'other.txt'; not comparable: 'same.bin'")
+    assert [finding.detail for finding in judgment.findings] == ["changed", "not comparable"]
+    matched = FilesMatch(reference, max_bytes=299).judge(question="?", workspace=work)
+    assert (matched.status, "'same.bin' is larger than 299 bytes" in matched.error) == (ERROR, True)
