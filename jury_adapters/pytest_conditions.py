@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -42,6 +43,18 @@ def misused(message: str) -> NoReturn:
     """Fail the test with a message for its author, without a traceback of this package."""
     __tracebackhide__ = True
     raise pytest.fail.Exception(message, pytrace=False) from None
+
+
+def is_marked_in_place_of_a_test(obj: object) -> bool:
+    """Whether a function or a class of judges has a mark without arguments, as one that was the mark's argument has."""
+    if not (inspect.isfunction(obj) or inspect.isclass(obj)):
+        return False
+    marks = vars(obj).get("pytestmark", ())
+    if not isinstance(marks, list) or not any(one.name == "jury" and not (one.args or one.kwargs) for one in marks):
+        return False
+    from jury_adapters.core.judge import Judge
+
+    return inspect.isfunction(obj) or issubclass(obj, Judge)
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from jury_adapters.pytest_conditions import (
     check_conditions,
     checked,
     condition_names,
+    is_marked_in_place_of_a_test,
     marked,
     misuse_of_a_judge,
     misused,
@@ -319,6 +320,16 @@ class _Session:
 
 
 _SESSION = pytest.StashKey[_Session]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
+    """Refuse a function or a class in a mark that pytest has taken for the test; the test itself would be lost."""
+    if is_marked_in_place_of_a_test(obj) and not (collector.funcnamefilter(name) or collector.classnamefilter(name)):
+        kind = f"an instance, {name}()" if isinstance(obj, type) else f"judge({name})"
+        raise collector.CollectError(
+            f"@pytest.mark.jury({name}): pytest takes a function or a class there for the test; give {kind}"
+        )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -4,6 +4,7 @@ import pytest
 
 # Loaded here, so that the runs of pytest inside these tests find the same classes and not second copies.
 from jury_adapters import *  # noqa: F403
+from jury_adapters.checks import NotEmpty
 
 
 @pytest.fixture
@@ -215,3 +216,55 @@ def test_the_summary_says_that_the_figures_of_a_crashed_worker_process_are_missi
     result.stdout.fnmatch_lines(["*1 worker process crashed: what was judged there is missing*"])
     plain = run("def test_one(jury): jury.check(answer='x')", "--jury=short.yaml", "-p", "xdist", "-n1")
     assert "judged there is missing" not in plain.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("given", "fix"),
+    [("short", "judge(short)"), ("NotEmpty", "an instance, NotEmpty()"), ("Mine", "an instance, Mine()")],
+)
+def test_a_function_or_class_in_a_mark_is_refused_and_loses_no_test(run, given, fix):
+    tests = f"""
+        import pytest
+        from jury_adapters import Judge
+        from jury_adapters.checks import NotEmpty
+
+        class Mine(Judge):
+            def __init__(self, *given):
+                pass
+
+            def assess(self, case):
+                return False
+
+        def short(case):
+            return False
+
+        @pytest.mark.jury({given})
+        def test_it(jury): jury.check(answer="")
+        """
+    try:
+        result = run(tests)
+        result.assert_outcomes(errors=1)
+        result.stdout.fnmatch_lines([f"*@pytest.mark.jury({given}): *for the test; give {fix}"])
+    finally:
+        if "pytestmark" in vars(NotEmpty):
+            del NotEmpty.pytestmark  # left there by the mark
+
+
+def test_a_bare_mark_of_a_test_and_of_its_class_is_no_mistake(run):
+    result = run(
+        """
+        import pytest
+
+        @pytest.mark.jury
+        class Answers:
+            def test_it(self, jury): jury.check(answer="short")
+
+        class TestAnswers(Answers):
+            pass
+
+        @pytest.mark.jury
+        def test_it(jury): jury.check(answer="short")
+        """,
+        "--jury=short.yaml",
+    )
+    result.assert_outcomes(passed=2)
