@@ -32,6 +32,7 @@ from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, 
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
 from jury_adapters.core.preparation import load_models
 from jury_adapters.core.runner import run_judge
+from jury_adapters.core.secrets import error_text
 from jury_adapters.core.usage import NO_USAGE, UNCOUNTED, Usage
 from jury_adapters.core.values import positive_timeout
 
@@ -104,6 +105,7 @@ class Judge(ABC):
 
         Work that never waits cannot be interrupted, so it runs in a thread of its own.
         """
+        deadline: asyncio.Timeout | None = None
         try:
             if self.inline:
                 return await event_loop.in_daemon_thread(
@@ -116,9 +118,11 @@ class Judge(ABC):
             if deadline.expired():  # the judge has suppressed the cancellation, and answered too late
                 raise TimeoutError
             return outcome
-        except TimeoutError as error:
-            if isinstance(error, event_loop.Abandoned) or (not self.inline and deadline.expired()):
-                tried = "" if self.inline or not limit.last_error else f"; last error: {limit.last_error}"
+        except Exception as error:  # a judge may turn its cancellation into an exception of its own
+            if isinstance(error, event_loop.Abandoned) or (deadline is not None and deadline.expired()):
+                last = "" if deadline is None else limit.last_error
+                last = last or ("" if isinstance(error, TimeoutError) else error_text(error))
+                tried = f"; last error: {last}" if last else ""
                 failure = self.failure("timeout", f"no judgment within {seconds:g} s{tried}")
                 asks = self.estimate(case).calls > 0  # a vendor may bill what it answers too late
                 return evolve(failure, usage=UNCOUNTED) if asks else failure

@@ -272,7 +272,7 @@ class Mute(Exception):
         (RecursionError("deep"), "RecursionError: deep"),
         (MemoryError(), "MemoryError"),
         (ValueError("lone \udc80"), "ValueError: lone \ufffd"),
-        (ExceptionGroup("several", [ValueError("one")]), "ExceptionGroup: several (1 sub-exception)"),
+        (ExceptionGroup("several", [ValueError("one")]), "ExceptionGroup: several (1 sub-exception): ValueError: one"),
         (StopAsyncIteration("stop"), None),
         (StopIteration("stop"), None),
         (TimeoutError("mine"), "TimeoutError: mine"),
@@ -596,6 +596,21 @@ def test_a_panic_of_a_library_in_rust_is_an_error_and_ends_no_batch(how):
         verdicts = list(Ensemble([limited, of(True).named("k")], errors="ignore").judge_many(["a", "b"]))
         assert [verdict.status for verdict in verdicts] == ["PASS", "PASS"]
         assert verdicts[1].judgments[0].error.startswith("PanicException: called")
+
+
+def test_an_exception_that_a_judge_makes_of_its_cancellation_is_a_timeout():
+    @judge(timeout=0.05)
+    async def agent(case):
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            raise RuntimeError("the agent was aborted, key sk-aaaabbbbccccdddd") from None
+
+    judgment = agent.judge(answer="Yes.")
+    assert (judgment.status, judgment.error) == ("ERROR", "timeout")
+    assert judgment.reasoning == "no judgment within 0.05 s; last error: RuntimeError: the agent was aborted, key [key]"
+    broken = judge(timeout=5)(raising(ValueError("at once"), "later")._function).judge(answer="Yes.")
+    assert broken.error == "ValueError: at once"
 
 
 @pytest.mark.parametrize("answered", [True, False])
