@@ -101,6 +101,8 @@ def _is_failure(error: BaseException) -> bool:
     """
     if isinstance(error, asyncio.CancelledError):
         return not event_loop.is_cancelled()
+    if isinstance(error, BaseExceptionGroup) and not isinstance(error, Exception):  # of an asyncio.TaskGroup, say
+        return all(map(_is_failure, error.exceptions))
     return isinstance(error, Exception | SystemExit) or type(error).__name__ == "PanicException"
 
 

@@ -585,6 +585,10 @@ def test_what_makes_no_case_raises_at_once_and_before_the_judge_is_asked(argumen
     assert asked == []
 
 
+class OwnBase(BaseException):
+    """Exception that is not one of a judge, such as that of a time limit for a test."""
+
+
 class PanicException(BaseException):
     """Exception like PyO3's, which is not an ``Exception``."""
 
@@ -596,6 +600,16 @@ def test_a_panic_of_a_library_in_rust_is_an_error_and_ends_no_batch(how):
         verdicts = list(Ensemble([limited, of(True).named("k")], errors="ignore").judge_many(["a", "b"]))
         assert [verdict.status for verdict in verdicts] == ["PASS", "PASS"]
         assert verdicts[1].judgments[0].error.startswith("PanicException: called")
+
+
+@pytest.mark.parametrize(("inner", "raised"), [(PanicException, False), (KeyboardInterrupt, True), (OwnBase, True)])
+def test_a_group_of_exceptions_is_an_error_if_all_in_it_are(inner, raised):
+    grouped = raising(BaseExceptionGroup("unhandled", [ValueError("one"), inner("two")]), "later")
+    if raised:
+        with pytest.raises(BaseExceptionGroup):
+            grouped.judge("q")
+    else:
+        assert grouped.judge("q").error.endswith("ValueError: one; PanicException: two")
 
 
 def test_an_exception_that_a_judge_makes_of_its_cancellation_is_a_timeout():
