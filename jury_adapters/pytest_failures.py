@@ -33,7 +33,7 @@ def explain_failure(case: Case, judgment: Judgment, unmet: list[str]) -> str:
             lines.append(f"  {name}: {visible(text[:_LONGEST])}{' [...]' if len(text) > _LONGEST else ''}")
     lines.append("What the jury said:")
     lines += [f"  {line}" for line in str(judgment).splitlines()]
-    lines.append(_advice(judgment))
+    lines.append(_advice(judgment, unmet))
     return "\n".join(lines)
 
 
@@ -43,7 +43,7 @@ def explain_failed_audit(audit: Audit, unmet: Sequence[str]) -> str:
     return "\n".join([*unmet, "", str(audit), *cut])
 
 
-def _advice(judgment: Judgment) -> str:
+def _advice(judgment: Judgment, unmet: Sequence[str]) -> str:
     """Return what to do first: an outage or a budget explains the outcome before the answer does."""
     from jury_adapters.core.opinions import votes_in
     from jury_adapters.core.over_budget import is_over_budget
@@ -65,18 +65,36 @@ def _advice(judgment: Judgment) -> str:
             "What to do: the jurors disagree, so read the answer yourself. If it is wrong, fix the application; if it "
             "is right, fix the rubric or the juror that erred."
         )
+    if not any(note.startswith(("passed", "decided", "the label")) for note in unmet):
+        return _advice_on_conditions(status, [vote for vote in votes if str(vote.status) == "ERROR"])
     return "What to do: read the reasons above. If they are right, fix the application; if not, fix the rubric."
+
+
+def _advice_on_conditions(status: str, broken: Sequence[Judgment]) -> str:
+    """Return what to do about a verdict that is the one that was asked for, but misses another condition."""
+    asked = f"the verdict is {status}, as asked, but misses another condition"
+    if broken:
+        return f"What to do: {asked}. {_names(broken)} broke: fix that and run again ({_fixes(broken)})."
+    return f"What to do: {asked}: read the answer yourself, or change the jury or the condition."
 
 
 def _advice_on_outage(judgment: Judgment, broken: Sequence[Judgment]) -> str:
     """Return what to do about judges that broke, with the fix for the kind of their errors if it is known."""
+    others = " A panel with `errors: ignore` decides without it." if "errors_decided" in judgment.review_reasons else ""
+    return (
+        f"What to do: {_names(broken)} broke, so this says nothing about the answer. Fix that and run again "
+        f"({_fixes(broken)}).{others}"
+    )
+
+
+def _names(broken: Sequence[Judgment]) -> str:
+    return ", ".join(dict.fromkeys(vote.critic for vote in broken if vote.critic)) or "the judge"
+
+
+def _fixes(broken: Sequence[Judgment]) -> str:
+    """Return the fixes for the kinds of the errors, as far as they are known."""
     from jury_adapters.core.secrets import error_code
     from jury_adapters.models.error_fixes import ERROR_FIXES
 
-    names = ", ".join(dict.fromkeys(vote.critic for vote in broken if vote.critic)) or "the judge"
     fixes = dict.fromkeys(ERROR_FIXES.get(error_code(vote.error), "") for vote in broken)
-    known = "; ".join(filter(None, fixes)) or "see the error above"
-    others = " A panel with `errors: ignore` decides without it." if "errors_decided" in judgment.review_reasons else ""
-    return (
-        f"What to do: {names} broke, so this says nothing about the answer. Fix that and run again ({known}).{others}"
-    )
+    return "; ".join(filter(None, fixes)) or "see the error above"

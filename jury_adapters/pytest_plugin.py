@@ -12,20 +12,30 @@ It is installed with the package, and does nothing until a test uses the ``jury`
     def test_politeness(jury):                    # any jury works: a file, a Judge, a function of a case
         jury.using("juries/polite.yaml").check(question=Q, answer=ask(Q), min_confidence=0.5)
 
-The ``gates:`` of a jury file apply to every test that it judges; a test's own conditions take precedence. A test that
-has the mark and passes without asking its jury causes a warning.
+The ``gates:`` of a jury file apply to every test that it judges; a test's own conditions take precedence. The mark may
+stand on a class or a module; the closest mark that names a jury, or sets a condition, counts. A test that has the mark
+and passes without asking its jury causes a warning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from jury_adapters.pytest_conditions import (
+    check_conditions,
+    checked,
+    condition_names,
+    is_marked_in_place_of_a_test,
+    marked,
+    misuse_of_a_judge,
+    misused,
+    split,
+)
 from jury_adapters.pytest_failures import AUDIT_OVER_BUDGET, explain_failed_audit, explain_failure
 from jury_adapters.pytest_sums import SessionSums, figures_of
 
@@ -33,7 +43,7 @@ if TYPE_CHECKING:
     from jury_adapters.audit import Audit, Sizes
     from jury_adapters.core.batch import BatchOptions
     from jury_adapters.core.case import Case
-    from jury_adapters.core.gates import GateOptions, GateResult
+    from jury_adapters.core.gates import GateOptions
     from jury_adapters.core.judge import CaseLike, Judge
     from jury_adapters.core.judge_like import JudgeLike
     from jury_adapters.core.judgment import Judgment
@@ -68,8 +78,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Close the store."""
-    config.stash[_SESSION].close()
+    """Close the store; there is no session if another plugin or a conftest.py stopped pytest before it began."""
+    session = config.stash.get(_SESSION, None)
+    if session is not None:
+        session.close()
 
 
 class JuryWarning(UserWarning):
@@ -80,11 +92,8 @@ class JuryWarning(UserWarning):
 def jury(request: pytest.FixtureRequest) -> JuryFixture:
     """Return the jury that judges the answers of this test; see :class:`JuryFixture`."""
     session = request.config.stash[_SESSION]
-    mark = request.node.get_closest_marker("jury")
-    named = mark.args[0] if mark is not None and mark.args else None
+    named, conditions = marked(request.node)
     judge = session.judge_of(named, request.node.path.parent, "@pytest.mark.jury")
-    conditions = dict(mark.kwargs) if mark is not None else {}
-    _check_conditions(conditions)
     return JuryFixture(judge, conditions, session, request.node)
 
 
@@ -115,7 +124,7 @@ class JuryFixture:
         >>> jury.using("strict.yaml", min_agreement=0.8).check(question=Q, answer=ask(Q))  # doctest: +SKIP
         """
         __tracebackhide__ = True
-        _check_conditions(conditions)
+        check_conditions(conditions)
         found = self._session.judge_of(judge, self._test.path.parent, "jury.using(...)")
         return JuryFixture(found, {**self.conditions, **conditions}, self._session, self._test)
 
@@ -142,7 +151,7 @@ class JuryFixture:
         >>> jury.check(question=Q, answer=ask(Q), min_confidence=0.5)  # doctest: +SKIP
         """
         __tracebackhide__ = True
-        asked, of_case = _split(conditions, fields)
+        asked, of_case = split(conditions, fields)
         return self._required(asked, *self._judged(case, of_case))
 
     async def ajudge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
@@ -158,7 +167,7 @@ class JuryFixture:
         >>> await jury.acheck(question=Q, answer=await ask(Q))  # doctest: +SKIP
         """
         __tracebackhide__ = True
-        asked, of_case = _split(conditions, fields)
+        asked, of_case = split(conditions, fields)
         return self._required(asked, *await self._ajudged(case, of_case))
 
     def audit(self, cases: Iterable[Case] | None = None, *, sizes: Sizes | None = None, **limits: float) -> Audit:
@@ -171,18 +180,19 @@ class JuryFixture:
 
         >>> jury.audit(min_kill_rate=0.9, max_flip_rate=0.05)  # doctest: +SKIP
         """
-        from jury_adapters.audit import audit
+        from jury_adapters.audit.auditing import audit, check_limits
         from jury_adapters.core.errors import ConfigurationError
 
         __tracebackhide__ = True
         if self.judge_object is None:
-            _misused(_NO_JURY)
+            misused(_NO_JURY)
         try:
+            check_limits(limits)
             options = self._session.options
             found = audit(self.judge_object, cases, sizes=sizes, store=options["store"], budget=options["budget"])
             unmet = found.unmet(**limits)
         except (ConfigurationError, TypeError) as error:
-            _misused(str(error))
+            misused(str(error))
         self._session.count_usage(self._test.nodeid, found.usage)
         if unmet:
             pytest.fail(explain_failed_audit(found, unmet), pytrace=False)
@@ -193,7 +203,7 @@ class JuryFixture:
     def _judged(self, given: CaseLike | None, fields: Mapping[str, Any]) -> tuple[Case, Judgment]:
         __tracebackhide__ = True
         judge, case = self._case(given, fields)
-        with _misuse_of_a_judge():
+        with misuse_of_a_judge():
             (judgment,) = judge.judge_many([case], **self._session.options)
         self._session.count(self._test.nodeid, judgment)
         return case, judgment
@@ -201,7 +211,7 @@ class JuryFixture:
     async def _ajudged(self, given: CaseLike | None, fields: Mapping[str, Any]) -> tuple[Case, Judgment]:
         __tracebackhide__ = True
         judge, case = self._case(given, fields)
-        with _misuse_of_a_judge():
+        with misuse_of_a_judge():
             (judgment,) = [one async for one in judge.ajudge_many([case], **self._session.options)]
         self._session.count(self._test.nodeid, judgment)
         return case, judgment
@@ -212,18 +222,18 @@ class JuryFixture:
 
         __tracebackhide__ = True
         if self.judge_object is None:
-            _misused(_NO_JURY)
+            misused(_NO_JURY)
         try:
             return self.judge_object, Case.of(given, fields)
         except ConfigurationError as error:
-            known = f" Conditions are {', '.join(sorted(_condition_names()))}." if "unknown field" in str(error) else ""
-            _misused(f"{error}{known}")
+            known = f" Conditions are {', '.join(sorted(condition_names()))}." if "unknown field" in str(error) else ""
+            misused(f"{error}{known}")
 
     def _required(self, asked: Mapping[str, Any], case: Case, judgment: Judgment) -> Judgment:
         """Return the judgment, or fail the test if it does not meet the conditions."""
         __tracebackhide__ = True
         gates = getattr(self.judge_object, "gates", {})  # only juries have gates
-        results = _checked(judgment, {"passed": True, **gates, **self.conditions, **asked})
+        results = checked(judgment, {"passed": True, **gates, **self.conditions, **asked})
         self._session.sums.add_gates(self._test.nodeid, results)
         unmet = [gate.note for gate in results if gate.result == "failed"]
         if unmet:
@@ -267,7 +277,7 @@ class _Session:
             try:
                 return judge_of(named)
             except ConfigurationError as error:
-                _misused(f"{where}: {error}. The path of a YAML file will do too.")
+                misused(f"{where}: {error}. The path of a YAML file will do too.")
         path = self._path("jury", self._config.getoption("--jury"))
         return None if path is None else self._loaded(path)
 
@@ -305,11 +315,27 @@ class _Session:
                     allow_base_url=self._config.getoption("--jury-allow-base-url"),
                 )
             except ConfigurationError as error:
-                _misused(str(error))
+                misused(str(error))
         return self._juries[path]
 
 
 _SESSION = pytest.StashKey[_Session]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
+    """Refuse a function or a class in a mark that pytest has taken for the test; the test itself would be lost."""
+    if is_marked_in_place_of_a_test(obj) and not (collector.funcnamefilter(name) or collector.classnamefilter(name)):
+        kind = f"an instance, {name}()" if isinstance(obj, type) else f"judge({name})"
+        raise collector.CollectError(
+            f"@pytest.mark.jury({name}): pytest takes a function or a class there for the test; give {kind}"
+        )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Forget what an earlier run of the same test asked, such as the one before a rerun."""
+    item.config.stash[_SESSION].judged.discard(item.nodeid)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -318,8 +344,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     result = yield
     takes_it = "jury" in getattr(item, "fixturenames", ())
     # The mark of a class or a module is a default, also for tests that are not about answers.
-    marked = item.get_closest_marker("jury") is not None if takes_it else _has_own_mark(item)
-    if marked and item.nodeid not in item.config.stash[_SESSION].judged:
+    is_marked = item.get_closest_marker("jury") is not None if takes_it else _has_own_mark(item)
+    if is_marked and item.nodeid not in item.config.stash[_SESSION].judged:
         forgot = "judged nothing" if takes_it else "does not take the fixture `jury`"
         item.warn(JuryWarning(f"marked with a jury, and {forgot}: call jury.check(question=..., answer=...)"))
     return result
@@ -331,10 +357,13 @@ def _has_own_mark(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Add the figures of a worker process of pytest-xdist that has ended."""
+    """Add the figures of a worker process of pytest-xdist that has ended; one that crashed has not sent any."""
     counted = getattr(node, "workeroutput", {}).get("jury_adapters")
+    sums = node.config.stash[_SESSION].sums
     if counted:
-        node.config.stash[_SESSION].sums.add(counted)
+        sums.add(counted)
+    elif error:
+        sums.crashed += 1
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -351,65 +380,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section("jury")
         for line in sums.lines():
             terminalreporter.line(line)
-
-
-def _misused(message: str) -> NoReturn:
-    """Fail the test with a message for its author, without a traceback of this package."""
-    __tracebackhide__ = True
-    raise pytest.fail.Exception(message, pytrace=False) from None
-
-
-@contextmanager
-def _misuse_of_a_judge() -> Iterator[None]:
-    """Fail the test with the message of a configuration error alone, such as that of a budget without prices."""
-    from jury_adapters.core.errors import ConfigurationError
-
-    __tracebackhide__ = True
-    try:
-        yield
-    except ConfigurationError as error:
-        _misused(str(error))
-
-
-def _condition_names() -> frozenset[str]:
-    from jury_adapters.core.gates import GateOptions
-
-    return frozenset(GateOptions.__annotations__)
-
-
-def _split(conditions: GateOptions | None, fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the conditions of a call, and the fields of its case."""
-    __tracebackhide__ = True
-    names = _condition_names()
-    asked = {**(conditions or {}), **{name: value for name, value in fields.items() if name in names}}
-    _check_conditions(asked)
-    return asked, {name: value for name, value in fields.items() if name not in asked}
-
-
-def _check_conditions(conditions: Iterable[str]) -> None:
-    from jury_adapters.core.errors import ConfigurationError
-    from jury_adapters.core.gates import check_conditions
-
-    try:
-        check_conditions(conditions)
-    except ConfigurationError as error:
-        _misused(str(error))
-
-
-def _checked(judgment: Judgment, conditions: Mapping[str, Any]) -> tuple[GateResult, ...]:
-    from jury_adapters.core.errors import ConfigurationError
-    from jury_adapters.core.gates import GateResult, check_gates
-    from jury_adapters.core.verdict import Verdict
-
-    if judgment.passed is None:
-        note = f"the label {judgment.label!r} has no PASS/FAIL meaning: use jury.judge(...) and compare the label"
-        return (GateResult("passed", "failed", note),)
-    if not isinstance(judgment, Verdict):
-        unknown = sorted(conditions.keys() - {"passed", "decided", "needs_review", "undefined"})
-        if unknown:
-            _misused(f"{', '.join(unknown)}: only a jury's verdicts have that; this judge is a single one")
-        judgment = Verdict(judgment.status, error=judgment.error, reasoning=judgment.reasoning)
-    try:
-        return check_gates(judgment, **conditions)
-    except ConfigurationError as error:  # an invalid value of a condition
-        _misused(str(error))

@@ -21,6 +21,7 @@ class SessionSums:
         asked: how often each juror was asked, by its path.
         broke: how often it broke, also where the others decided; only jurors that did.
         errors: the first error of each juror that broke.
+        crashed: the number of worker processes that crashed, whose figures are missing.
         not_measured: the tests in which a condition could not be measured, by the note of the condition's result.
     """
 
@@ -36,6 +37,7 @@ class SessionSums:
     errors: dict[str, str] = field(default_factory=dict)
     agreements: list[float] = field(default_factory=list)
     for_a_person: list[str] = field(default_factory=list)
+    crashed: int = 0
     not_measured: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, other: Mapping[str, Any]) -> None:
@@ -48,6 +50,7 @@ class SessionSums:
         self.tokens += other["tokens"]
         self.cost_usd += other["cost_usd"]
         self.cost_complete &= other["cost_complete"]
+        self.crashed += other["crashed"]
         self.over_budget += other["over_budget"]
         self.decided_over_budget += other["decided_over_budget"]
         self.agreements += other["agreements"]
@@ -84,6 +87,9 @@ class SessionSums:
         if self.calls:
             unknown = "" if self.cost_complete else " or more (the cost of a call is unknown)"
             yield f"{counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"
+        if self.crashed:
+            crashed = counted(self.crashed, "worker process", "worker processes")
+            yield f"{crashed} crashed: what was judged there is missing"
         for node_id in dict.fromkeys(self.for_a_person):
             yield f"needs review: {node_id}"
 

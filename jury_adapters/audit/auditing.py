@@ -22,7 +22,7 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.cost_estimate import CostEstimate
-from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
@@ -305,12 +305,37 @@ def _model_of(judge: Judge) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def check_limits(limits: Mapping[str, object]) -> None:
+    """Check limits for :meth:`Audit.unmet` before an audit is paid for.
+
+    Raises:
+        ConfigurationError: a limit is unknown, or is not a share.
+    """
+    for limit, value in limits.items():
+        if limit not in _LIMITS:
+            raise ConfigurationError(unknown("limit of an audit", limit, _LIMITS))
+        _check_limit(_LIMITS[limit], value)
+
+
+def _check_limit(name: str, limit: object) -> None:
+    if limit is None or (isinstance(limit, int | float) and not isinstance(limit, bool) and 0 <= limit <= 1):
+        return
+    raise ConfigurationError(f"the limit of the {name} is a share from 0 to 1, not {plain_repr(limit)}")
+
+
+_LIMITS = {
+    "min_kill_rate": "kill rate",
+    "max_flip_rate": "flip rate",
+    "max_false_alarm_rate": "false alarm rate",
+    "max_injection_rate": "injection success rate",
+}
+
+
 def _unmet(checks: Sequence[tuple[str, float | None, float | None, bool]], lack: str, scope: str) -> Iterator[str]:
     for name, value, limit, at_least in checks:
+        _check_limit(name, limit)
         if limit is None:
             continue
-        if isinstance(limit, bool) or not 0 <= limit <= 1:
-            raise ConfigurationError(f"the limit of the {name} is a share from 0 to 1, not {plain_repr(limit)}")
         if value is None:
             yield f"{name}: {(at_least and lack) or 'no probe was decided'}"
         elif (value < limit) if at_least else (value > limit):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator
@@ -46,7 +46,7 @@ def _plain_dict(metadata: FrozenDict) -> dict[str, Any]:
 def _attachments(value: object) -> tuple[Image, ...]:
     if value is None:
         return ()
-    if isinstance(value, str | bytes | Image) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes | Image | Mapping) or not isinstance(value, Iterable):
         raise ValueError("attachments are a list of images, such as [Image(path='chart.png', role='question')]")
     return tuple(image_from(one) for one in value)
 

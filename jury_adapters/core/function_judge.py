@@ -12,8 +12,9 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.evaluator_hints import evaluator_hint
-from jury_adapters.core.functions import attribute_at, returns, takes, takes_one
+from jury_adapters.core.functions import attribute_at, returns, takes, takes_one, yields
 from jury_adapters.core.judge import Judge, Outcome
+from jury_adapters.core.judge_settings import checked_blocking, checked_cost, checked_name
 from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.values import positive_timeout, unit_interval
 
@@ -47,13 +48,13 @@ class FunctionJudge(Judge):
             raise ConfigurationError(
                 f"a judge is made of a function that takes a Case; {own_name} makes a judge: give {_call(function)}"
             )
-        self.name = name or ("" if own_name == "<lambda>" else own_name)
+        if yields(function):
+            raise ConfigurationError(f"{own_name} has `yield` in it; return one outcome for the case instead")
+        self.name = checked_name(name) or ("" if own_name == "<lambda>" else own_name)
         self.threshold = unit_interval(threshold, "threshold")
         self.timeout = positive_timeout(timeout)
-        self.cost = cost
-        if not isinstance(blocking, bool):
-            raise ConfigurationError(f"blocking is True or False, not {plain_repr(blocking)}")
-        self.blocking = blocking
+        self.cost = checked_cost(cost)
+        self.blocking = checked_blocking(blocking)
         self._function = function
         self._waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None)  # noqa: B004  an object with `async def __call__`

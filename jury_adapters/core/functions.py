@@ -20,6 +20,11 @@ def is_async(function: object) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
 
 
+def yields(function: object) -> bool:
+    """Whether calling a function returns a generator instead of a value."""
+    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+
+
 def takes_one(function: Callable[..., object]) -> bool:
     """Whether a function can be called with one argument; True if the signature is unknown."""
     return takes(function, 1)

@@ -32,7 +32,7 @@ def images_of_column(value: object, folder: Path | None) -> tuple[Image, ...]:
     """
     if isinstance(value, str) and not value.strip():
         return ()
-    entries = [value] if isinstance(value, str | Mapping) or not isinstance(value, Sequence) else list(value)
+    entries = [value] if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence) else list(value)
     return tuple(_entry(entry, folder) for entry in entries)
 
 
@@ -45,7 +45,7 @@ def images_of_part(value: object, role: ImageRole) -> tuple[Image, ...] | None:
         value: one entry, or a list of them.
         role: the field to which an image without a role belongs.
     """
-    entries = [value] if isinstance(value, str | Mapping) or not isinstance(value, Sequence) else list(value)
+    entries = [value] if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence) else list(value)
     if not entries or not all(isinstance(one, Image) or _is_image(one) for one in entries):
         return None
     return tuple(_entry_of_part(one, role) for one in entries)
@@ -100,6 +100,8 @@ def _entry(entry: object, folder: Path | None) -> Image:
             found = _source_in(entry)
             if found is None:
                 raise InputError(f"an image is a path, an address, or a mapping of its fields, not {plain_repr(entry)}")
+            if "problem" in found:
+                raise InputError(f"attachments: the image cannot be used: {found['problem']}")
             role = field_of(entry, "role")
             named = {**found, **({"role": role} if role in IMAGE_ROLES else {})}
         if named.get("path") is not None:
@@ -207,12 +209,13 @@ def _source_in_mapping(block: Mapping[Any, Any]) -> dict[str, Any] | None:
         if source.get("type") == "base64":
             return {"base64": source.get("data"), "mime_type": source.get("media_type")}
         return {"url": source["url"]} if isinstance(source.get("url"), str) else {"problem": _NO_CONTENT}
-    content = block.get("base64") or (block.get("data") if block.get("source_type") == "base64" else None)
+    content = block.get("base64") or (block.get("data") if block.get("source_type", "base64") == "base64" else None)
     content = content or block.get("image")
     if isinstance(content, bytes):
         content = content.decode("ascii", "replace")
     if isinstance(content, str):
-        return {"base64": content, "mime_type": block.get("mime_type") or block.get("image_mimetype")}
+        mime_type = next((found for name in _MIME_TYPES if (found := block.get(name))), None)
+        return {"base64": content, "mime_type": mime_type}
     for name in ("url", "path"):
         if isinstance(block.get(name), str | os.PathLike):
             return {name: str(block[name])}
@@ -226,4 +229,5 @@ _CLASSES: Final = frozenset({"ImageBlock", "ImageNode", "ImageDocument", "MediaR
 _ATTRIBUTES: Final = (
     (("image", "data"), "base64"), (("image_path", "path"), "path"), (("image_url", "url"), "url"),
 )  # fmt: skip
+_MIME_TYPES: Final = ("mime_type", "image_mimetype", "mimeType")  # the last one in the results of tools over MCP
 _NO_CONTENT: Final = "its content is not in the message"

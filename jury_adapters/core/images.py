@@ -79,6 +79,10 @@ class Image:
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 raise ConfigurationError(f"Image.{name} is text, not {type(value).__name__}")
+        if not isinstance(self.path, str | os.PathLike | None):
+            raise ConfigurationError(f"Image.path is the path of a file, not {plain_repr(self.path)}")
+        if self.mime_type is not None:
+            self._set(mime_type=self.mime_type.strip().lower() or None)  # the case does not matter
         if self.url is not None:
             self._set(url=clean_text(self.url).strip())
             embedded = _DATA_URL.match(self.url)
@@ -175,6 +179,8 @@ def _decoded(text: str) -> bytes:
 
 def _read_file(path: str | os.PathLike[str]) -> bytes:
     """Return the content of a regular file. A pipe or a device is refused, without waiting for it."""
+    if str(path).lower().startswith(("http://", "https://", "data:")):
+        raise ConfigurationError("the path of an image is that of a local file; give an address or a data: URL as url=")
     shown = plain_repr(str(Path(path)))
     try:
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))

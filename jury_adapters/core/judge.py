@@ -27,10 +27,12 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import TimeLimit, changed_context, run_context
 from jury_adapters.core.description import Traits, described, model_of, names_of
 from jury_adapters.core.judge_calls import case_of_call
+from jury_adapters.core.judge_settings import check_class, checked_name
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken, evolve
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
 from jury_adapters.core.preparation import load_models
 from jury_adapters.core.runner import run_judge
+from jury_adapters.core.secrets import error_text
 from jury_adapters.core.usage import NO_USAGE, UNCOUNTED, Usage
 from jury_adapters.core.values import positive_timeout
 
@@ -52,7 +54,8 @@ class Judge(ABC):
     Attributes:
         name: the name of the judge in verdicts; the class name by default. Judges without a name are called
             ``Judge#<position>`` inside a jury.
-        timeout: time limit per case in seconds, after which the judgment is ERROR ``timeout``; None for no limit.
+        timeout: time limit per case in seconds, after which the judgment is ERROR ``timeout``; None for no limit. It
+            cancels an asynchronous judge at its next ``await``.
         cost: approximate cost of one judgment in US dollars; an early-stopping jury asks the cheapest jurors first.
         blocking: True if judging waits without ``await`` (a file, a database, ``requests``) or computes for a long
             time. A plain function, or a plain :meth:`assess`, then runs in a worker thread, in parallel with the other
@@ -90,6 +93,7 @@ class Judge(ABC):
         super().__init_subclass__(**kwargs)
         if "name" not in cls.__dict__:
             cls.name = cls.__name__
+        check_class(cls)
         cls._is_plain = not inspect.iscoroutinefunction(cls.assess)
 
     @abstractmethod
@@ -101,6 +105,7 @@ class Judge(ABC):
 
         Work that never waits cannot be interrupted, so it runs in a thread of its own.
         """
+        deadline: asyncio.Timeout | None = None
         try:
             if self.inline:
                 return await event_loop.in_daemon_thread(
@@ -110,10 +115,14 @@ class Judge(ABC):
                 limit = TimeLimit(deadline)
                 with changed_context(time_limits=(*run_context().time_limits, limit)):
                     outcome: Outcome = await assess_case(self, case)
-                return outcome
-        except TimeoutError as error:
-            if isinstance(error, event_loop.Abandoned) or (not self.inline and deadline.expired()):
-                tried = "" if self.inline or not limit.last_error else f"; last error: {limit.last_error}"
+            if deadline.expired():  # the judge has suppressed the cancellation, and answered too late
+                raise TimeoutError
+            return outcome
+        except Exception as error:  # a judge may turn its cancellation into an exception of its own
+            if isinstance(error, event_loop.Abandoned) or (deadline is not None and deadline.expired()):
+                last = "" if deadline is None else limit.last_error
+                last = last or ("" if isinstance(error, TimeoutError) else error_text(error))
+                tried = f"; last error: {last}" if last else ""
                 failure = self.failure("timeout", f"no judgment within {seconds:g} s{tried}")
                 asks = self.estimate(case).calls > 0  # a vendor may bill what it answers too late
                 return evolve(failure, usage=UNCOUNTED) if asks else failure
@@ -293,7 +302,7 @@ class Judge(ABC):
 
     def named(self, name: str) -> Self:
         """Return the same judge under another name."""
-        return self._with(name=name)
+        return self._with(name=checked_name(name))
 
     def with_timeout(self, seconds: float | None) -> Self:
         """Return the same judge with a time limit per case."""

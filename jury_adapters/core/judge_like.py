@@ -11,6 +11,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evaluator_hints import evaluator_hint
 from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_settings import check_settings
 
 JudgeLike: TypeAlias = Judge | Callable[[Case], Any]
 """Judge, or a function that takes a Case and returns a value that :func:`jury_adapters.judge` allows."""
@@ -20,12 +21,14 @@ def judge_of(given: object) -> Judge:
     """Convert a judge-like argument to a :class:`Judge`: a judge is returned unchanged, a function is wrapped.
 
     Raises:
-        ConfigurationError: the argument is neither; for common mistakes the message says how to correct it.
+        ConfigurationError: the argument is neither, or the judge has an invalid name, timeout or cost; for common
+            mistakes the message says how to correct it.
 
     >>> judge_of(lambda case: len(case.answer) < 80).judge(answer="Yes.").passed
     True
     """
     if isinstance(given, Judge):
+        check_settings(given)
         return given
     if callable(given) and not isinstance(given, type) and not _is_chat_model(given):
         return FunctionJudge(given)

@@ -13,7 +13,7 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 from jury_adapters.core.claims import Claim, supported_share
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.review_reasons import ReviewReason, no_decision_reasons
-from jury_adapters.core.secrets import error_text
+from jury_adapters.core.secrets import error_text, without_keys
 from jury_adapters.core.usage import NO_USAGE, Usage, UsageSum
 from jury_adapters.core.values import (
     EMPTY,
@@ -104,7 +104,8 @@ class Judgment:
         family: the vendor family of that model (``"openai"``, ``"anthropic"``...), or None.
         usage: tokens, calls and cost.
         elapsed_s: duration in seconds, or None if unknown.
-        error: the exception's type and message, or a short code such as ``"parse_fail"``.
+        error: the exception's type and message, or a short code such as ``"parse_fail"``. In it, and in the reasoning
+            of an ERROR, API keys are redacted.
         raw_response: the unchanged reply of the model, or None.
         metadata: anything else, as JSON values.
 
@@ -161,6 +162,7 @@ class Judgment:
             if text is not default and not (text.__class__ is str and text.isascii()):  # rarely true
                 put(self, name, default if text is None else _text(text, name))
         _check_explained(self.status, self.reasoning, self.error)
+        _redact_error(self)
 
     def __bool__(self) -> bool:
         """Raise TypeError: if a judgment were truthy, ``if judgment:`` would accept a FAIL.
@@ -377,6 +379,13 @@ def _check_explained(status: Status | None, reasoning: str, error: str | None) -
         raise ConfigurationError("ABSTAIN needs a reason: abstain('why it cannot say'), or reasoning=")
     if status is Status.ERROR and not stated(error, ""):
         raise ConfigurationError("ERROR needs the error: error='timeout', or whatever went wrong")
+
+
+def _redact_error(judgment: Judgment) -> None:
+    """Redact API keys in an ERROR, which often has the text of an exception that a judge caught itself."""
+    if judgment.status is Status.ERROR:
+        for name in ("error", "reasoning"):
+            object.__setattr__(judgment, name, without_keys(getattr(judgment, name)))
 
 
 def _text(value: object, what: str) -> str:

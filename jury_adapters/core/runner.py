@@ -16,7 +16,7 @@ from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.outstanding import MOST_OUTSTANDING, OUTSTANDING
 from jury_adapters.core.preparation import prepare_models
 from jury_adapters.core.return_values import run_failed, to_judgment
-from jury_adapters.core.values import clean_text
+from jury_adapters.core.values import clean_text, shown
 from jury_adapters.core.verdict import Verdict
 
 
@@ -40,8 +40,9 @@ async def run_judge(
     """Run one judge on one case and return its judgment, with name and duration.
 
     Every judgment of this package passes through this function. An exception becomes an ERROR judgment, also a
-    CancelledError if the task is not being cancelled. Real cancellation, KeyboardInterrupt and GeneratorExit are
-    raised. A case of a run that failed is FAIL, and the judge is not asked.
+    CancelledError if the task is not being cancelled, and a panic of a library in Rust. Real cancellation,
+    KeyboardInterrupt and other exceptions that are not an ``Exception`` are raised. A case of a run that failed is
+    FAIL, and the judge is not asked.
 
     Args:
         judge: the judge.
@@ -69,15 +70,15 @@ async def run_judge(
             ready, judgment = True, outcome
         else:
             ready, judgment = False, to_judgment(outcome)
-    except (Exception, SystemExit, asyncio.CancelledError) as error:
-        if isinstance(error, asyncio.CancelledError) and event_loop.is_cancelled():
+    except BaseException as error:
+        if not _is_failure(error):
             raise
         ready, judgment = False, judge.failure(error)
     finally:
         if outermost:
             OUTSTANDING.remove(judge, case)
         leave_call(call)
-    name = clean_text(name or judge.name or judgment.critic)
+    name = clean_text(shown(name or judge.name or judgment.critic))
     elapsed = perf_counter() - started
     if isinstance(judgment, Verdict) and not _is_inside_jury(call):
         return evolve(judgment, critic=name, elapsed_s=elapsed, case_id=case.item_id, case_metadata=case.metadata)
@@ -90,6 +91,19 @@ async def run_judge(
 
 def _assess(judge: Runnable, case: Case, limit: float | None) -> Awaitable[object]:
     return assess_case(judge, case) if limit is None else judge.assess_within(limit, case)
+
+
+def _is_failure(error: BaseException) -> bool:
+    """Whether an exception is a failure of the judge, and not the end of the process, a test or the work around it.
+
+    Libraries in Rust, such as tokenizers, raise PyO3's PanicException for their own defects, often on certain texts
+    only. It is not an ``Exception``.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        return not event_loop.is_cancelled()
+    if isinstance(error, BaseExceptionGroup) and not isinstance(error, Exception):  # of an asyncio.TaskGroup, say
+        return all(map(_is_failure, error.exceptions))
+    return isinstance(error, Exception | SystemExit) or type(error).__name__ == "PanicException"
 
 
 def _is_inside_jury(call: Call) -> bool:

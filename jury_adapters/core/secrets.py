@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 
 from jury_adapters.core.values import clean_text
 from jury_adapters.vendors import VENDORS
 
 
-def without_keys(text: str) -> str:
+def without_keys(text: str, secrets: Collection[str] = ()) -> str:
     """Return a text with API keys redacted: those of this process's environment, and anything that looks like one.
+
+    Args:
+        text: the text.
+        secrets: further values to redact.
 
     >>> without_keys("401: no such key sk-0123456789abcdef")
     '401: no such key [key]'
     """
-    keys = {value for name, value in os.environ.items() if _may_hold_a_key(name) and len(value) >= _SHORTEST}
-    for key in sorted(keys, key=len, reverse=True):
+    keys = {*(value for name, value in os.environ.items() if _may_hold_a_key(name)), *secrets}
+    for key in sorted((key for key in keys if len(key) >= _SHORTEST), key=len, reverse=True):
         text = text.replace(key, "[key]")
     return _ASSIGNED.sub(r"\1[key]", _KEY_LIKE.sub("[key]", _IN_ADDRESS.sub(r"\1[key]@", text)))
 
@@ -33,11 +38,16 @@ def without_passwords(text: str) -> str:
     return _PASSWORD.sub(r"\1***@", text)
 
 
-def error_text(error: BaseException) -> str:
+def error_text(error: BaseException, depth: int = 0) -> str:
     """Return the type of an exception and its message, with API keys redacted.
 
     LangGraph's ``interrupt()`` raises an exception that pauses a graph; from a judge it does not reach the graph, so
-    the message says where it belongs.
+    the message says where it belongs. The text of a group, such as that of an ``asyncio.TaskGroup``, has those of the
+    first exceptions in it.
+
+    Args:
+        error: the exception.
+        depth: how many groups it is in.
 
     >>> error_text(ValueError("no such key sk-0123456789abcdef"))
     'ValueError: no such key [key]'
@@ -48,6 +58,9 @@ def error_text(error: BaseException) -> str:
         message = without_keys(clean_text(str(error)))
     except Exception:  # the application's exception has a faulty __str__
         message = "(its message cannot be shown)"
+    if isinstance(error, BaseExceptionGroup) and depth < _MOST_INNER:  # its own message does not say what happened
+        inner = [error_text(one, depth + 1) for one in error.exceptions[:_MOST_INNER]]
+        message = f"{message}: {'; '.join(inner)}{'; ...' if len(error.exceptions) > _MOST_INNER else ''}"
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
@@ -72,6 +85,7 @@ _INTERRUPTED = (
 )
 _VARIABLES = ("_API_KEY", "_API_TOKEN", "_SECRET_KEY", "_SECRET_ACCESS_KEY", "_AUTH_TOKEN", "HF_TOKEN")
 _OF_VENDORS = frozenset(vendor.key_variable for vendor in VENDORS.values())
+_MOST_INNER = 3  # exceptions of a group that are shown, and groups in groups
 _SHORTEST = 8  # shorter values would redact ordinary words
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,79}")
 _KEY_LIKE = re.compile(

@@ -30,7 +30,7 @@ class FrozenDict(dict[str, JsonValue]):
     __slots__ = ()
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise TypeError("a result cannot be changed; copy it with dict(...) first")
+        raise TypeError("the data of a case or a result cannot be changed; copy it with dict(...) first")
 
     __setitem__ = __delitem__ = _refuse
     update = setdefault = pop = popitem = clear = __ior__ = _refuse
@@ -206,7 +206,7 @@ def positive_timeout(seconds: float | None) -> float | None:
     Raises:
         ConfigurationError: it is neither a positive number nor None.
     """
-    if seconds is None or (isinstance(seconds, int | float) and seconds > 0):
+    if seconds is None or (isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0):
         return seconds
     raise ConfigurationError(
         f"timeout is a positive number of seconds, or None for no limit; not {plain_repr(seconds)}"

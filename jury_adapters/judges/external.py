@@ -23,6 +23,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging, run_context
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_settings import checked_name
 from jury_adapters.core.judgment import Judgment, abstain, evolve
 from jury_adapters.core.usage import NO_USAGE, UNCOUNTED, Usage
 from jury_adapters.core.values import positive_timeout
@@ -124,16 +125,18 @@ class ExternalJudge(Judge):
                 raise ConfigurationError(unknown("option", option, ExternalOptions.__annotations__))
         self._prepare = prepare
         self._scale = Scale(
-            options.get("scale", (0.0, 1.0)), options.get("threshold"), _labels(options.get("pass_labels", ()))
+            options.get("scale", (0.0, 1.0)),
+            options.get("threshold"),
+            frozenset(_listed(options.get("pass_labels", ()), "pass_labels", "labels")),
         )
         self._pass_score = self._scale.pass_score(own_threshold)
-        self._needs = tuple(options.get("needs", ()))
+        self._needs = _listed(options.get("needs", ()), "needs", "fields of the case")
         for needed in self._needs:
             if needed not in Case.model_fields:
                 raise ConfigurationError(unknown("field of a case", needed, Case.model_fields))
         self._usage = _usage_of_one(options.get("calls", 1), options.get("cost"))
         self._identity = _identity(own_name, options)
-        self.name = options.get("name") or own_name
+        self.name = checked_name(options.get("name") or own_name)
         self.timeout = positive_timeout(options.get("timeout"))
         self.cost = self._usage.cost_usd
 
@@ -296,7 +299,9 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is neither a plain value nor a record")
 
 
-def _labels(labels: Collection[str]) -> frozenset[str]:
-    if isinstance(labels, str):
-        raise ConfigurationError(f"pass_labels is a list of labels; for one write [{plain_repr(labels)}]")
-    return frozenset(labels)
+def _listed(given: Collection[str], option: str, what: str) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise ConfigurationError(f"{option} is a list of {what}; for one write [{plain_repr(given)}]")
+    if not isinstance(given, Collection) or not all(isinstance(one, str) for one in given):
+        raise ConfigurationError(f"{option} is a list of {what}, not {plain_repr(given)}")
+    return tuple(given)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shlex
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +30,9 @@ from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, abstain, broken
+from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.values import FrozenDict, freeze_mapping, positive_timeout
-from jury_adapters.workspace.folder import Folder, Missing, Unreadable, inside, status_of
+from jury_adapters.workspace.folder import Folder, Missing, Unreadable, inside, listed, status_of
 from jury_adapters.workspace.process import Ended, Job, clean_environment, run_job
 from jury_adapters.workspace.toolchains import Purpose, command_for, tools_for
 
@@ -56,12 +58,17 @@ class _Runs(Judge):
     def __post_init__(self) -> None:
         kind = type(self).__name__
         inside(self.cwd, kind)
-        positive_timeout(self.timeout_s)
+        if positive_timeout(self.timeout_s) is None:
+            raise ConfigurationError(f"{kind}: timeout_s is a positive number of seconds, not None")
         if not isinstance(self.max_output, int) or self.max_output < 1:
             raise ConfigurationError(f"max_output is a positive number of bytes, not {plain_repr(self.max_output)}")
+        if self.env is not None and not isinstance(self.env, Mapping):
+            raise ConfigurationError(f"{kind}: env is a mapping such as {{'CI': '1'}}, not {type(self.env).__name__}")
         added = dict(self.env or {})
         if not all(isinstance(text, str) and "\0" not in text for pair in added.items() for text in pair):
             raise ConfigurationError(f"{kind}: env maps names to texts; numbers are written in quotes")
+        if any(not name or "=" in name for name in added):
+            raise ConfigurationError(f"{kind}: the name of a variable in env is not empty and has no '=' in it")
         if self.sandbox is not None and not callable(self.sandbox):
             raise ConfigurationError(f"{kind}: sandbox takes a function (argv, workspace) -> argv")
         object.__setattr__(self, "env", added)
@@ -84,11 +91,15 @@ class _Runs(Judge):
             title, argv, job = await asyncio.to_thread(self._prepared, case)
         except (Missing, Unreadable) as reason:
             return abstain(str(reason))
+        secrets = [value for name, value in job.environment.items() if _SECRET.search(name)]
+        shown = [without_keys(text, secrets) for text in argv]
         try:
             ended = await run_job(job)
         except (OSError, ValueError) as error:
-            return broken(error, f"{_first(job.argv)!r} cannot be started: {error}", metadata=_metadata(argv, None))
-        return self._judgment(title, argv, ended)
+            message = without_keys(f"{_first(job.argv)!r} cannot be started: {error}", secrets)
+            return broken(error, message, metadata=_metadata(shown, None))
+        ended = Ended(ended.exit_code, without_keys(ended.output, secrets))
+        return self._judgment(without_keys(title, secrets), shown, ended)
 
     def _prepared(self, case: Case) -> tuple[str, list[str], Job]:
         """Return the check's name, the command without the sandbox, and the job, whose command may be in a sandbox."""
@@ -98,7 +109,7 @@ class _Runs(Judge):
         folder = Folder(workspace.find(self.cwd, "directory"))
         environment = clean_environment(self.pass_env, self.env or {})
         title, argv = self.choose(folder, environment)
-        wrapped = argv if self.sandbox is None else list(self.sandbox(tuple(argv), workspace.root))
+        wrapped = argv if self.sandbox is None else _in_sandbox(self.sandbox, argv, workspace.root)
         return title, argv, Job(wrapped, folder.root, environment, self.timeout_s, self.max_output)
 
     def _judgment(self, title: str, argv: Sequence[str], ended: Ended) -> Judgment:
@@ -119,7 +130,8 @@ class Command(_Runs):
     """A program, run in the workspace, ends with an expected exit code.
 
     The judgment's metadata has ``command``, ``exit_code`` (128 + n after signal n) and ``output`` (standard output and
-    standard error together). A program that cannot be started, or takes too long, is ERROR. All processes that it
+    standard error together), with keys redacted: what looks like one, and the values of passed variables whose names
+    say that they are secret. A program that cannot be started, or takes too long, is ERROR. All processes that it
     started are killed when it ends, when its time is up, and when judging is cancelled. A process that moves to another
     session *and* clears its environment escapes; on systems without ``/proc``, the first of the two is enough.
 
@@ -157,7 +169,9 @@ class Command(_Runs):
             )
         if not self.shell:
             object.__setattr__(self, "argv", _texts(self.argv, "Command", "argv"))
-        codes = (self.exit_code,) if isinstance(self.exit_code, int) else tuple(self.exit_code)
+            if not self.argv[0]:
+                raise ConfigurationError("Command: the first text of argv is the program; it is empty")
+        codes = (self.exit_code,) if isinstance(self.exit_code, int) else listed(self.exit_code)
         if not codes or not all(isinstance(code, int) and 0 <= code <= 255 for code in codes):
             raise ConfigurationError(
                 f"exit_code is one or more numbers from 0 to 255, not {plain_repr(self.exit_code)}"
@@ -211,8 +225,9 @@ class TestsPass(_ProjectRuns):
 
     The tools are Maven, Gradle, Cargo, npm (a script ``test``), pytest and make (a target ``test``). The first one that
     the files of the workspace indicate is used. Wrappers (``mvnw``, ``gradlew``, ``.venv/bin/pytest``) are preferred to
-    installed programs. Abstains if no tool fits, or the tool is not installed. A project without tests fails if the
-    tool reports that as a failure, as pytest does.
+    installed programs. Abstains if no tool fits, or the tool is not installed. The exit code of the tool decides: a
+    project without tests fails if the tool reports that as a failure, as pytest does, and one that skips all its tests,
+    or ends the tool with ``os._exit(0)``, passes.
 
     Args:
         tool: ``"maven"``, ``"gradle"``, ``"cargo"``, ``"npm"``, ``"pytest"`` or ``"make"``; None (default) to find out.
@@ -278,6 +293,7 @@ class BuildPasses(_ProjectRuns):
 
 
 _MOST_EVIDENCE = 2000  # characters
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)  # in the name of a variable that is passed
 
 
 def _metadata(argv: Sequence[str], ended: Ended | None) -> FrozenDict:
@@ -285,13 +301,26 @@ def _metadata(argv: Sequence[str], ended: Ended | None) -> FrozenDict:
     return freeze_mapping({"command": shlex.join(argv), **outcome})
 
 
+def _in_sandbox(sandbox: Sandbox, argv: Sequence[str], workspace: Path) -> list[str]:
+    """Return the command that runs another one in a sandbox.
+
+    Raises:
+        TypeError: the function for the sandbox returned something else.
+    """
+    given: object = sandbox(tuple(argv), workspace)
+    found = None if isinstance(given, str) else listed(given)
+    if not found or not all(isinstance(text, str) for text in found):
+        raise TypeError(f"sandbox returns the command to run, as a list of texts; not {plain_repr(given)}")
+    return list(found)
+
+
 def _first(argv: Sequence[str]) -> str:
     return argv[0] if argv else ""
 
 
 def _texts(given: str | Sequence[str], judge: str, option: str) -> tuple[str, ...]:
-    found = (given,) if isinstance(given, str) else tuple(given)
-    if not all(isinstance(text, str) and "\0" not in text for text in found):
+    found = listed(given)
+    if found is None or not all(isinstance(text, str) and "\0" not in text for text in found):
         raise ConfigurationError(
             f"{judge}: {option} takes texts; numbers are written in quotes; not {plain_repr(given)}"
         )

@@ -55,8 +55,10 @@ def read_coverage(content: bytes, metric: Metric) -> Coverage | None:
         if start == b"<":
             return _from_xml(parse_xml(content), metric)
         return _from_lcov(content.decode(), metric)
-    except (RecursionError, IndexError) as error:  # nested too deeply; an LCOV line with too few values
-        raise ValueError(str(error)) from None
+    except RecursionError as error:
+        raise ValueError(f"nested too deeply: {error}") from None
+    except IndexError:
+        raise ValueError("a line of the LCOV report has too few values") from None
 
 
 def _from_json(report: object, metric: Metric) -> Coverage | None:
@@ -103,7 +105,7 @@ def _from_lcov(text: str, metric: Metric) -> Coverage | None:
         elif key == wanted:
             parts = value.split(",")
             place, taken = (parts[0], parts[1]) if metric == "line" else (",".join(parts[:3]), parts[3])
-            hits[file, place] |= taken not in ("-", "0")
+            hits[file, place] |= taken != "-" and int(taken) > 0
         elif key == count:
             found = int(value)
         elif key == hit:

@@ -93,8 +93,8 @@ class FileContent(WorkspaceJudge):
         name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: the path leads out of the workspace, ``match`` or the encoding is unknown, the pattern is
-            invalid, a limit is not positive, or ``regex`` is needed and not installed.
+        ConfigurationError: the path leads out of the workspace, ``match`` or the encoding is unknown, ``expected`` is
+            not text, the pattern is invalid, a limit is not positive, or ``regex`` is needed and not installed.
 
     >>> FileContent("answer.txt", "42", match="contains").judge(workspace="/nowhere").status
     <Status.ABSTAIN: 'ABSTAIN'>
@@ -115,9 +115,13 @@ class FileContent(WorkspaceJudge):
         _positive_bytes(self.max_bytes)
         if self.match not in ("exact", "contains", "regex"):
             raise ConfigurationError(unknown("match", self.match, ("exact", "contains", "regex")))
+        if self.expected is not None and not isinstance(self.expected, str):
+            raise ConfigurationError(f"FileContent: expected is text, not {plain_repr(self.expected)}")
+        if self.expected == "" and self.match == "contains":
+            raise ConfigurationError("FileContent: every file contains the empty text; give expected= with a text")
         try:
             "x".encode(self.encoding)
-        except LookupError:
+        except (LookupError, TypeError, ValueError):
             raise ConfigurationError(
                 f"unknown encoding {plain_repr(self.encoding)}; take 'utf-8' or 'latin-1', say"
             ) from None
@@ -130,6 +134,8 @@ class FileContent(WorkspaceJudge):
         expected = case.reference if self.expected is None else self.expected
         if expected is None:
             return abstain("nothing to compare with: give expected=, or a case with a reference")
+        if not expected and self.match == "contains":
+            return abstain("nothing to look for: the reference is empty, and every file contains the empty text")
         try:
             content = folder.read_text(self.path, self.max_bytes, self.encoding)
         except Unreadable as error:
@@ -172,11 +178,11 @@ class DirectorySuperset(WorkspaceJudge):
             path, ``"docs/*.md"`` a whole one; by default ``.git`` and ``__pycache__``.
         threshold: the lowest score that passes; by default every file must be there.
         contents: whether a file must have the same content, byte by byte; with False, only its path counts.
-        max_bytes: a larger file is not read, and counts as changed.
+        max_bytes: a larger file is not read, and counts as not comparable, which fails.
         name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: the threshold is outside 0..1, or a pattern is invalid.
+        ConfigurationError: an option is outside its range, or a pattern is invalid.
 
     >>> DirectorySuperset().judge(workspace=".").status
     <Status.ABSTAIN: 'ABSTAIN'>
@@ -191,6 +197,8 @@ class DirectorySuperset(WorkspaceJudge):
 
     def __post_init__(self) -> None:
         unit_interval(self.threshold, "threshold")
+        _check_expected(self.expected, "DirectorySuperset")
+        _positive_bytes(self.max_bytes)
         if not isinstance(self.contents, bool):
             raise ConfigurationError(f"DirectorySuperset: contents is True or False, not {plain_repr(self.contents)}")
         object.__setattr__(self, "exclude", patterns(self.exclude, "DirectorySuperset", "exclude"))
@@ -204,24 +212,27 @@ class DirectorySuperset(WorkspaceJudge):
         wanted = list(reference.files(self.exclude))
         if not wanted:
             return abstain("nothing to compare with: the expected folder holds no files")
-        missing = [path for path in wanted if not folder.has(path)]
-        gone = set(missing)
-        changed = [path for path in wanted if path not in gone and self._changed(path, reference, folder)]
-        lost = [(path, "missing") for path in missing] + [(path, "changed") for path in changed]
+        states = {path: self._state(path, reference, folder) for path in wanted}
+        lost = [(path, what) for what in _LOST for path, state in states.items() if state == what]
         score = 1 - len(lost) / len(wanted)
         reasoning = f"{len(wanted) - len(lost)} of {len(wanted)} expected files are there"
-        for paths, what in ((missing, "missing"), (changed, "changed")):
+        for what in _LOST:
+            paths = [path for path, state in lost if state == what]
             reasoning += f"; {what}: {_some(paths)}" if paths else ""
         findings = tuple(Finding(path, False, what) for path, what in lost[:_MOST_FINDINGS])
         return Judgment(status_of(reaches(score, self.threshold)), score=score, reasoning=reasoning, findings=findings)
 
-    def _changed(self, path: str, reference: Folder, folder: Folder) -> bool:
+    def _state(self, path: str, reference: Folder, folder: Folder) -> str:
+        """Return what is wrong with a file, as in ``_LOST``; "" if nothing is."""
+        if not folder.has(path):
+            return "missing"
         if not self.contents:
-            return False
+            return ""
         try:
-            return reference.read(path, self.max_bytes) != folder.read(path, self.max_bytes)
+            same = reference.read(path, self.max_bytes) == folder.read(path, self.max_bytes)
         except Unreadable:
-            return True
+            return "not comparable"
+        return "" if same else "changed"
 
 
 @dataclass(frozen=True)
@@ -238,9 +249,9 @@ class FilesMatch(WorkspaceJudge):
         include: only these files, as patterns; by default all.
         exclude: files to leave out, as patterns; by default ``.git`` and ``__pycache__``.
         extra: whether files that only the workspace has, and links and pipes, are ignored (``"ignore"``, default) or
-            fail (``"fail"``).
+            fail (``"fail"``); so does a workspace whose files cannot be listed.
         threshold: the lowest score that passes; by default every file must match.
-        max_bytes: a larger file is not read, and does not match.
+        max_bytes: a larger file is not read, and does not match. A larger expected file is ERROR.
         name: the check's name in verdicts.
 
     Raises:
@@ -260,6 +271,7 @@ class FilesMatch(WorkspaceJudge):
 
     def __post_init__(self) -> None:
         unit_interval(self.threshold, "threshold")
+        _check_expected(self.expected, "FilesMatch")
         _positive_bytes(self.max_bytes)
         if self.extra not in ("ignore", "fail"):
             raise ConfigurationError(unknown("extra", self.extra, ("ignore", "fail")))
@@ -277,9 +289,7 @@ class FilesMatch(WorkspaceJudge):
             return abstain("nothing to compare with: the expected folder holds no such files")
         findings = [self._compared(path, folder, reference) for path in wanted]
         if self.extra == "fail":
-            known = set(self._files(reference, others=True))
-            there = self._files(folder, others=True)  # a program may follow a link that no file is read through
-            findings += [Finding(path, False, "not expected") for path in there if path not in known]
+            findings += self._unexpected(folder, reference)
         findings.sort(key=lambda finding: bool(finding.passed))
         differing = [finding.name for finding in findings if not finding.passed]
         score = 1 - len(differing) / len(findings)
@@ -292,6 +302,14 @@ class FilesMatch(WorkspaceJudge):
             reasoning=reasoning,
             findings=tuple(findings[:_MOST_FINDINGS]),
         )
+
+    def _unexpected(self, folder: Folder, reference: Folder) -> list[Finding]:
+        known = set(self._files(reference, others=True))
+        try:
+            there = self._files(folder, others=True)  # a program may follow a link that no file is read through
+        except Unreadable as error:  # an agent must not be able to hide files behind one
+            return [Finding(".", False, str(error))]
+        return [Finding(path, False, "not expected") for path in there if path not in known]
 
     def _files(self, folder: Folder, *, others: bool = False) -> list[str]:
         paths = folder.files(self.exclude, others=others)
@@ -306,6 +324,7 @@ class FilesMatch(WorkspaceJudge):
         return Finding(path, not difference, difference)
 
 
+_LOST = ("missing", "changed", "not comparable")  # the last one: too large, or not to be opened
 _MOST_FINDINGS = 100
 _MOST_EVIDENCE = 300  # characters
 _MATCHED = {
@@ -336,8 +355,13 @@ def _expected(given: str | Path | None, case: Case) -> Folder:
     return Folder.at(path, "expected folder")
 
 
+def _check_expected(given: object, judge: str) -> None:
+    if given is not None and not isinstance(given, str | Path):
+        raise ConfigurationError(f"{judge}: expected is the path of a folder, not {plain_repr(given)}")
+
+
 def _positive_bytes(number: int) -> None:
-    if not isinstance(number, int) or number < 1:
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise ConfigurationError(f"max_bytes is a positive number of bytes, not {plain_repr(number)}")
 
 

@@ -14,11 +14,11 @@ import errno
 import os
 import stat
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from jury_adapters.core import event_loop
 from jury_adapters.core.case import Case
@@ -104,10 +104,13 @@ class Folder:
         """Return the real path of a regular file, or of a folder, inside this one.
 
         Raises:
-            Unreadable: the path does not exist, leads out, or is of another kind (a pipe, a device).
+            Unreadable: the path does not exist (any more), leads out, or is of another kind (a pipe, a device).
         """
         found = self.locate(path)
-        mode = found.lstat().st_mode
+        try:
+            mode = found.lstat().st_mode
+        except (FileNotFoundError, NotADirectoryError):  # the agent may still be running
+            raise Unreadable(f"{plain_repr(path)} does not exist any more") from None
         if not (stat.S_ISREG(mode) if kind == "file" else stat.S_ISDIR(mode)):
             raise Unreadable(f"{plain_repr(path)} is a {_kind_name(mode)}, not a {kind}")
         return found
@@ -222,7 +225,7 @@ def inside(path: str, judge: str) -> str:
         ConfigurationError: the path is empty or absolute, or contains ``..``.
     """
     if not isinstance(path, str) or not path or "\0" in path:
-        raise ConfigurationError(f"{judge} needs the path of a file in the workspace, not {plain_repr(path)}")
+        raise ConfigurationError(f"{judge} needs the path of a file in the workspace, as text; not {plain_repr(path)}")
     if _outside(path):
         raise ConfigurationError(
             f"{judge}: {plain_repr(path)} leads out of the workspace; give a path relative to it, without '..'"
@@ -232,12 +235,19 @@ def inside(path: str, judge: str) -> str:
 
 def patterns(given: str | Sequence[str], judge: str, option: str) -> tuple[str, ...]:
     """Check the patterns of a judge, and return them; one text is a list of one."""
-    found = (given,) if isinstance(given, str) else tuple(given)
-    if not all(isinstance(pattern, str) and pattern.strip("/") for pattern in found):
+    found = listed(given)
+    if found is None or not all(isinstance(pattern, str) and pattern.strip("/") for pattern in found):
         raise ConfigurationError(
             f"{judge}: {option} takes patterns such as '*.log' or 'build/', not {plain_repr(given)}"
         )
     return found
+
+
+def listed(given: object) -> tuple[Any, ...] | None:
+    """Return the entries of a list, or one text as a list of one; None if the value is not a list."""
+    if isinstance(given, str):
+        return (given,)
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, bytes | Mapping) else None
 
 
 def matches_any(path: str, wanted: Sequence[str]) -> bool:
@@ -267,6 +277,7 @@ _NOT_THERE = {
     errno.ENOTDIR: "{!r} does not exist: a part of it is a file",
     errno.ELOOP: "{!r} is a link that leads in a circle",
     errno.ENAMETOOLONG: "{!r} does not exist: the name is too long",
+    errno.EINVAL: "{!r} does not exist: it changed while it was looked at",  # a link that is one no more
 }
 _KIND_NAMES = (
     (stat.S_ISREG, "file"),

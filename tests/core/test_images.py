@@ -319,3 +319,48 @@ def test_an_answer_that_is_an_image_is_there(answer):
     assert [check.judge(case).status for check in (NotEmpty(), FinalAnswer())] == [Status.PASS] * 2
     assert NotEmpty(of="contexts").judge(case).status is Status.FAIL
     assert NotEmpty(of="contexts").judge(question="?", attachments=[Image(base64=encoded(png()))]).passed
+
+
+@pytest.mark.parametrize("path", [3, True, b"a.png", ["a.png"]])
+def test_a_path_that_is_not_a_path_is_refused(path):
+    with pytest.raises(ConfigurationError, match=r"Image\.path is the path of a file, not"):
+        Image(path=path)
+    with pytest.raises(ValueError, match=r"Image\.path is the path of a file, not"):
+        Case(question="?", attachments=[{"path": path}])
+
+
+@pytest.mark.parametrize("path", ["https://example.org/a.png", "HTTP://example.org/a.png", data_url(png())])
+def test_an_address_given_as_a_path_is_refused_with_the_argument_that_takes_it(path):
+    with pytest.raises(ConfigurationError, match="give an address or a data: URL as url="):
+        Image(path=path)
+
+
+def test_the_case_of_a_mime_type_does_not_matter():
+    assert Image(base64=encoded(png()), mime_type="Image/PNG ") == Image(base64=encoded(png()))
+    block = {"type": "image", "base64": encoded(png()), "mime_type": "IMAGE/PNG"}
+    case = Case.from_messages([{"role": "user", "content": [block]}, {"role": "assistant", "content": "A chart."}])
+    assert [image.problem for image in case.attachments] == [""]
+
+
+def test_one_mapping_is_not_a_list_of_attachments():
+    with pytest.raises(ValueError, match="attachments are a list of images"):
+        Case(question="?", attachments={"base64": encoded(png())})
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "file_id": "f-1"}, {"type": "image", "base64": 5}, {"type": "input_image", "file_id": "f-1"},
+        {"type": "image", "source": {"type": "file", "file_id": "f-1"}}, b"\x89PNG",
+    ],
+)  # fmt: skip
+def test_a_row_with_a_block_without_a_usable_image_is_unreadable(block):
+    with pytest.raises(InputError, match=r"image"):
+        read({"images": [block]})
+    with pytest.raises(InputError, match=r"cannot be used|not bytes"):
+        read({"images": block})
+
+
+def test_images_in_results_of_mcp_tools_are_read():
+    result = {"type": "image", "data": encoded(png()), "mimeType": "image/png"}
+    assert read({"images": [result]}) == (Image(base64=encoded(png())),)

@@ -272,7 +272,7 @@ class Mute(Exception):
         (RecursionError("deep"), "RecursionError: deep"),
         (MemoryError(), "MemoryError"),
         (ValueError("lone \udc80"), "ValueError: lone \ufffd"),
-        (ExceptionGroup("several", [ValueError("one")]), "ExceptionGroup: several (1 sub-exception)"),
+        (ExceptionGroup("several", [ValueError("one")]), "ExceptionGroup: several (1 sub-exception): ValueError: one"),
         (StopAsyncIteration("stop"), None),
         (StopIteration("stop"), None),
         (TimeoutError("mine"), "TimeoutError: mine"),
@@ -583,3 +583,77 @@ def test_what_makes_no_case_raises_at_once_and_before_the_judge_is_asked(argumen
         with pytest.raises(ValueError, match=r"nothing to judge|takes a Case|unknown field"):
             asyncio.run(maker.ajudge(*args, **fields))
     assert asked == []
+
+
+class OwnBase(BaseException):
+    """Exception that is not one of a judge, such as that of a time limit for a test."""
+
+
+class PanicException(BaseException):
+    """Exception like PyO3's, which is not an ``Exception``."""
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_a_panic_of_a_library_in_rust_is_an_error_and_ends_no_batch(how):
+    panics = raising(PanicException("called `Result::unwrap()` on an `Err` value: StackOverflow"), how)
+    for limited in (panics, panics.with_timeout(30)):
+        verdicts = list(Ensemble([limited, of(True).named("k")], errors="ignore").judge_many(["a", "b"]))
+        assert [verdict.status for verdict in verdicts] == ["PASS", "PASS"]
+        assert verdicts[1].judgments[0].error.startswith("PanicException: called")
+
+
+@pytest.mark.parametrize(("inner", "raised"), [(PanicException, False), (KeyboardInterrupt, True), (OwnBase, True)])
+def test_a_group_of_exceptions_is_an_error_if_all_in_it_are(inner, raised):
+    grouped = raising(BaseExceptionGroup("unhandled", [ValueError("one"), inner("two")]), "later")
+    if raised:
+        with pytest.raises(BaseExceptionGroup):
+            grouped.judge("q")
+    else:
+        assert grouped.judge("q").error.endswith("ValueError: one; PanicException: two")
+
+
+def test_an_exception_that_a_judge_makes_of_its_cancellation_is_a_timeout():
+    @judge(timeout=0.05)
+    async def agent(case):
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            raise RuntimeError("the agent was aborted, key sk-aaaabbbbccccdddd") from None
+
+    judgment = agent.judge(answer="Yes.")
+    assert (judgment.status, judgment.error) == ("ERROR", "timeout")
+    assert judgment.reasoning == "no judgment within 0.05 s; last error: RuntimeError: the agent was aborted, key [key]"
+    broken = judge(timeout=5)(raising(ValueError("at once"), "later")._function).judge(answer="Yes.")
+    assert broken.error == "ValueError: at once"
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_an_answer_after_the_time_limit_is_a_timeout_also_if_the_judge_ignores_its_cancellation(answered):
+    @judge(timeout=0.05)
+    async def stubborn(case):
+        for _ in range(3):
+            try:
+                await asyncio.sleep(0.1)
+            except asyncio.CancelledError:
+                if answered:
+                    return True
+        return True
+
+    judgment = stubborn.judge(answer="Yes.")
+    assert (judgment.status, judgment.error) == ("ERROR", "timeout")
+    verdict = Ensemble([stubborn, of(True).named("k")]).judge(answer="Yes.")
+    assert verdict.by_name["stubborn"].error == "timeout"
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        (Status.ERROR, "401: no such key sk-aaaabbbbccccdddd"),
+        Judgment(Status.ERROR, error="401: no such key sk-aaaabbbbccccdddd", reasoning="refused sk-aaaabbbbccccdddd"),
+    ],
+    ids=["a pair", "a judgment"],
+)
+def test_keys_in_an_error_that_a_judge_returns_itself_are_redacted(outcome):
+    verdict = Ensemble([of(outcome), of(True).named("k")]).judge(answer="Yes.")
+    assert verdict.judgments[0].error == "401: no such key [key]"
+    assert "sk-aaaa" not in verdict.to_json()

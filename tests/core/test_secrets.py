@@ -5,7 +5,7 @@ from support.proportion import assert_proportional
 
 from jury_adapters import Ensemble, Judge, judge
 from jury_adapters.core.fallbacks import FallbackJudge
-from jury_adapters.core.secrets import without_keys
+from jury_adapters.core.secrets import error_text, without_keys
 
 HEX = "0f3e9a0c55d24e1b8c6d77aa"
 TOLD = {
@@ -107,3 +107,19 @@ def test_a_key_of_the_environment_is_hidden_in_what_a_function_raises(monkeypatc
         raise ConnectionError("refused: correct horse battery staple")
 
     assert broken.judge("?").error == "ConnectionError: refused: [key]"
+
+
+def test_the_text_of_a_group_of_exceptions_says_what_happened_and_has_no_key():
+    group = ExceptionGroup(
+        "unhandled", [ValueError("no sk-aaaabbbbccccdddd"), ExceptionGroup("more", [OSError("gone")])]
+    )
+    assert error_text(group) == (
+        "ExceptionGroup: unhandled (2 sub-exceptions): ValueError: no [key]; "
+        "ExceptionGroup: more (1 sub-exception): OSError: gone"
+    )
+    many = error_text(ExceptionGroup("many", [KeyError(number) for number in range(50)]))
+    assert many.endswith("KeyError: 2; ...")
+    deep = ValueError("at the bottom")
+    for _ in range(2000):
+        deep = ExceptionGroup("deep", [deep])
+    assert error_text(deep).startswith("ExceptionGroup: deep (1 sub-exception): ExceptionGroup: deep")

@@ -386,3 +386,49 @@ class TestPresets:
         judgment = TestsPass(timeout_s=0.3).judge(workspace=tmp_path)
         assert (judgment.status, judgment.error) == (ERROR, "timeout")
         assert "pytest test was stopped after 0.3 s" in judgment.reasoning
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"timeout_s": None}, "timeout_s is a positive number of seconds, not None"),
+        ({"exit_code": None}, "exit_code is one or more numbers from 0 to 255, not None"),
+        ({"env": ["CI=1"]}, "env is a mapping .* not list"),
+        ({"env": {"A=B": "1"}}, "the name of a variable in env"),
+        ({"env": {"": "1"}}, "the name of a variable in env"),
+        ({"pass_env": 5}, "pass_env takes texts"),
+    ],
+)
+def test_wrong_options_are_refused_when_the_command_is_built(options, message):
+    with pytest.raises(ConfigurationError, match=message):
+        Command(["true"], **options)
+    if "exit_code" not in options:
+        with pytest.raises(ConfigurationError, match=message):
+            TestsPass(**options)
+    with pytest.raises(ConfigurationError, match="the first text of argv is the program; it is empty"):
+        Command(["", "x"])
+
+
+def test_keys_that_a_program_was_given_and_prints_are_not_in_the_judgment(tmp_path, monkeypatch):
+    monkeypatch.setenv("MISTRAL_API_KEY", "vendor-key-1234")
+    prints = "import os, sys; sys.exit('no such key ' + ', '.join(os.environ[name] for name in sys.argv[1:3]))"
+    given = {"pass_env": ["MISTRAL_API_KEY"], "env": {"DEPLOY_TOKEN": "deploy-5678"}}
+    judgment = python(prints, "MISTRAL_API_KEY", "DEPLOY_TOKEN", "--header=Bearer sk-aaaaaaaabbbbbbbb", **given).judge(
+        question="?", workspace=tmp_path
+    )
+    assert judgment.status is FAIL
+    assert judgment.reasoning.endswith("no such key [key], [key]")
+    stored = judgment.to_json()
+    assert "no such key [key], [key]" in stored
+    for secret in ("vendor-key-1234", "deploy-5678", "sk-aaaaaaaabbbbbbbb"):
+        assert secret not in stored
+    missing = Command(["/no/such/program", "--key", "vendor-key-1234"]).judge(question="?", workspace=tmp_path)
+    assert missing.status is ERROR
+    assert "vendor-key-1234" not in missing.to_json()
+
+
+@pytest.mark.parametrize("returned", ["bwrap true", None, [], [Path("/bin/true")], 5])
+def test_a_sandbox_that_does_not_return_a_command_is_an_error_that_says_so(tmp_path, returned):
+    judgment = Command(["true"], sandbox=lambda argv, workspace: returned).judge(question="?", workspace=tmp_path)
+    assert judgment.status is ERROR
+    assert "sandbox returns the command to run, as a list of texts; not" in judgment.error

@@ -230,3 +230,17 @@ def test_a_baseline_of_a_case_that_may_be_a_fraction_abstains(tmp_path):
     judgment = judged(CoverageKept(), tmp_path, 80, coverage_baseline=0.8)
     assert (judgment.status, "percent or fraction" in judgment.reasoning) == (ABSTAIN, True)
     assert judged(CoverageKept(), tmp_path, 80, coverage_baseline="0.8 %").status is PASS
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("DA:2,-5", "FAIL", "is 50.00 %"), ("DA:2,00", "FAIL", "is 50.00 %"), ("DA:2,7", "PASS", "is 100.00 %"),
+        ("DA:2,many", "ERROR", "'many'"), ("DA:2", "ERROR", "a line of the LCOV report has too few values"),
+    ],
+)  # fmt: skip
+def test_only_lines_of_lcov_with_a_positive_count_are_covered(tmp_path, line, status, said):
+    (tmp_path / "lcov.info").write_text(f"SF:a.c\nDA:1,1\n{line}\nend_of_record\n")
+    judgment = CoverageKept(baseline=80).judge(question="?", workspace=tmp_path)
+    assert judgment.status == status
+    assert said in judgment.reasoning

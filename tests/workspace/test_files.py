@@ -259,3 +259,54 @@ def test_a_workspace_that_cannot_be_reached_is_an_error(judge):
     judgment = judge.judge(workspace="/" + "x" * 5000)
     assert judgment.status is ERROR
     assert "too long" in judgment.error
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: FileContent("a", b"text"), "expected is text, not bytes"),
+        (lambda: FileContent("a", 42), "expected is text, not 42"),
+        (lambda: FileContent("a", "", match="contains"), "every file contains the empty text"),
+        (lambda: FileContent("a", "x", encoding=None), "unknown encoding None"),
+        (lambda: FileContent("a", "x", encoding="undefined"), "unknown encoding 'undefined'"),
+        (lambda: FileContent("a", "x", encoding="utf-8\0"), "unknown encoding"),
+        (lambda: FileContent("a", "x", max_bytes=True), "max_bytes is a positive number of bytes, not True"),
+        (lambda: DirectorySuperset(3), "expected is the path of a folder, not 3"),
+        (lambda: DirectorySuperset(max_bytes="1"), "max_bytes is a positive number of bytes, not '1'"),
+        (lambda: DirectorySuperset(exclude=None), "exclude takes patterns .* not None"),
+        (lambda: FilesMatch(b"given"), "expected is the path of a folder, not bytes"),
+        (lambda: FilesMatch("given", include=7), "include takes patterns .* not 7"),
+    ],
+)
+def test_wrong_options_are_refused_when_the_check_is_built(make, message):
+    with pytest.raises(ConfigurationError, match=message):
+        make()
+
+
+def test_an_empty_reference_is_nothing_to_look_for(work):
+    found = FileContent("a.txt", match="contains").judge(question="?", reference="", workspace=work)
+    assert (found.status, found.reasoning[:22]) == (ABSTAIN, "nothing to look for: t")
+    (work / "a.txt").write_text("")
+    assert FileContent("a.txt").judge(question="?", reference="", workspace=work).status is PASS
+
+
+def test_files_that_cannot_be_listed_fail_where_files_that_were_added_fail(work, reference, monkeypatch):
+    monkeypatch.setattr("jury_adapters.workspace.folder._MOST_ENTRIES", 50)
+    (reference / "a.txt").write_text("Hello World")
+    for number in range(51):
+        (work / f"{number}.tmp").touch()
+    judgment = FilesMatch(reference, extra="fail").judge(question="?", workspace=work)
+    assert judgment.status is FAIL
+    assert "more than 50 files" in judgment.reasoning
+    assert FilesMatch(reference).judge(question="?", workspace=work).status is PASS
+
+
+def test_a_file_that_is_too_large_to_compare_is_not_called_changed(work, reference):
+    fill(reference, same_bin="x" * 300, other_txt="one")
+    fill(work, same_bin="x" * 300, other_txt="two")
+    judgment = DirectorySuperset(reference, max_bytes=299).judge(question="?", workspace=work)
+    assert (judgment.status, judgment.score) == (FAIL, 0.0)
+    assert judgment.reasoning == ("0 of 2 expected files are there; changed: 'other.txt'; not comparable: 'same.bin'")
+    assert [finding.detail for finding in judgment.findings] == ["changed", "not comparable"]
+    matched = FilesMatch(reference, max_bytes=299).judge(question="?", workspace=work)
+    assert (matched.status, "'same.bin' is larger than 299 bytes" in matched.error) == (ERROR, True)

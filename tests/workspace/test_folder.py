@@ -1,6 +1,7 @@
 """The confinement of workspace/folder.py: what leads out is not read, and nothing makes a reader wait."""
 
 import asyncio
+import errno
 import os
 import socket
 import threading
@@ -244,3 +245,28 @@ def test_a_file_without_rights_is_there_and_not_readable():
         with without_rights(), pytest.raises(Unreadable, match="ermission denied") as caught:
             Folder.at(root, "workspace").read("locked")
     assert caught.value.exists
+
+
+def test_a_link_that_becomes_a_file_while_it_is_looked_at_does_not_exist(tmp_path, monkeypatch):
+    def realpath(path, *, strict):  # as it does then; a real swap hits this moment too rarely
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+
+    folder = Folder.at(tmp_path, "workspace")
+    monkeypatch.setattr(os.path, "realpath", realpath)
+    with pytest.raises(Unreadable, match=r"'inner/a\.txt' does not exist: it changed"):
+        folder.find("inner/a.txt", "file")
+
+
+def test_a_file_that_is_deleted_while_it_is_looked_at_does_not_exist(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("soon gone")
+    folder = Folder.at(tmp_path, "workspace")
+    found = os.path.realpath
+
+    def realpath(path, *, strict):
+        real = found(path, strict=strict)
+        Path(real).unlink()
+        return real
+
+    monkeypatch.setattr(os.path, "realpath", realpath)
+    with pytest.raises(Unreadable, match=r"'a\.txt' does not exist any more"):
+        folder.read("a.txt")
