@@ -86,22 +86,21 @@ class Collector:
         name: str | None,
         tags: Sequence[str] | None,
         metadata: Mapping[str, object] | None,
+        traced: Sequence[UUID] = (),
         context_id: UUID | None = None,
     ) -> None:
         """Record the start of a run.
 
-        The run is a root if its parent is unknown. For a run without a ``parent_id``, ``context_id`` is the run in
-        whose context it begins.
+        The run is a root if none of the runs around it is known. Where ``parent_id`` is unknown, these are the runs
+        around it in its trace (``traced``, the innermost first), and the run in whose context it begins
+        (``context_id``).
         """
         tags = tags or ()
         key = run_id.int  # the hash of an int is computed in C, that of a UUID in Python
-        around = context_id if parent_id is None else parent_id
         with self._lock:
             if key in self._open or self._past.get(key):
                 return
-            parent = None if around is None else self._open.get(around.int)
-            # The end of a run that is over, or part of a judge's run.
-            foreign = parent is None and parent_id is not None and parent_id.int in self._past
+            parent, foreign = self._parent_of(parent_id, traced, context_id)
         if foreign or run_context().judging or CRITIC_TAG in tags:
             self._pass_by(key)
             return
@@ -119,6 +118,10 @@ class Collector:
         for root in evicted:
             self._count("evicted")
             _deliver(root.take_failures())
+
+    def knows(self, run_id: UUID) -> bool:
+        """Return whether a run is under way, or ended or was passed by recently."""
+        return run_id.int in self._open or run_id.int in self._past
 
     def end(self, run_id: UUID, outputs: object, inputs: object = None) -> None:
         """Record that a run ended without an error, or that its reader left its stream.
@@ -190,6 +193,16 @@ class Collector:
             while around is not None and around.key not in self._open:
                 around = around.parent
             return failures if around is None else around.keep_attempt(node, failures)
+
+    def _parent_of(
+        self, parent_id: UUID | None, traced: Sequence[UUID], context_id: UUID | None
+    ) -> tuple[OpenRun | None, bool]:
+        """Return the innermost known run around a run that begins; and whether that run is over, or a judge's."""
+        for run_id in traced if parent_id is None else (parent_id, *traced):
+            node = self._open.get(run_id.int)
+            if node is not None or run_id.int in self._past:
+                return node, node is None
+        return None if context_id is None else self._open.get(context_id.int), False
 
     def _choose(self, run: Run, parent: OpenRun | None, inside: bool) -> bool | None:
         """Return whether to judge a run; None if the application's filter raised."""
