@@ -111,6 +111,7 @@ class RunEvents(GraphEvents):
             metadata=event.get("metadata"),
             traced=() if known or parent_run_id is None else runs_around_traced(parent_run_id),
             context_id=None if known else run_of_context(),
+            call_id=event.get("tool_call_id"),
         )
 
 

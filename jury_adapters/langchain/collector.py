@@ -25,11 +25,11 @@ from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.runs import Run
 from jury_adapters.core.secrets import error_text
 from jury_adapters.judges.guard_outcomes import guard_facts
-from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
+from jury_adapters.langchain.finished_runs import FinishedRun
 from jury_adapters.langchain.guard_marks import mark_in, refusal_in, repeats, review_of
 from jury_adapters.langchain.open_runs import Failure, OpenRun
 from jury_adapters.langchain.paused_runs import PausedRuns, task_of
-from jury_adapters.langchain.run_outcomes import Ending, ending_of, missing_answer, result_of_tool
+from jury_adapters.langchain.run_outcomes import Ending, calls_asked_for, ending_of, missing_answer, result_of_tool
 
 _log = logging.getLogger(__name__)
 
@@ -88,12 +88,13 @@ class Collector:
         metadata: Mapping[str, object] | None,
         traced: Sequence[UUID] = (),
         context_id: UUID | None = None,
+        call_id: str | None = None,
     ) -> None:
         """Record the start of a run.
 
         The run is a root if none of the runs around it is known. Where ``parent_id`` is unknown, these are the runs
         around it in its trace (``traced``, the innermost first), and the run in whose context it begins
-        (``context_id``).
+        (``context_id``). The run of a tool may have the ``call_id`` of a model's call.
         """
         tags = tags or ()
         key = run_id.int  # the hash of an int is computed in C, that of a UUID in Python
@@ -108,7 +109,7 @@ class Collector:
         inside = parent is not None and parent.wanted
         chosen = self._choose(run, parent, inside)
         kept = snapshot(inputs) if chosen or kind == "tool" else None
-        node = OpenRun(key, run, kept, bool(chosen), parent, wanted=bool(chosen) or inside)
+        node = OpenRun(key, run, kept, bool(chosen), parent, wanted=bool(chosen) or inside, call_id=call_id)
         if chosen:
             node.root.outcome = None
         elif chosen is None and node.root.outcome is not None:
@@ -291,12 +292,11 @@ class Collector:
             found.documents = list(outputs) if isinstance(outputs, Sequence) else []
         elif node.run.kind == "tool":
             result = result_of_tool(outputs)
-            documents = found.all_documents() or _documents_in(result)
-            # Its own nested calls do not count.
-            node.found = found = Found(calls=[ToolCall(node.run.name, node.inputs, result, documents=documents)])
+            node.found = found = node.tool_call(result, documents=found.all_documents() or _documents_in(result))
         elif node.run.kind == "chat":
             name = node.run.metadata.get("ls_model_name")
             found.model = name if isinstance(name, str) and name else None
+            found.asked = calls_asked_for(outputs)
         if node.parent is not None and node.parent.wanted:
             refusal = refusal_in(outputs) or node.refusal
             reviews = _reviews_of(node, outputs)
@@ -319,7 +319,7 @@ class Collector:
             if ending == "handed_over":
                 parent.found.add(node.everything())
             elif node.run.kind == "tool" and ending != "paused":
-                parent.found.add(Found(calls=[ToolCall(node.run.name, node.inputs, error=error_text(error))]))
+                parent.found.add(node.tool_call(error=error_text(error)))
             else:
                 parent.tried = node.everything()
 
