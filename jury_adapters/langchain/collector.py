@@ -290,13 +290,14 @@ class Collector:
         found = node.found
         if node.run.kind == RETRIEVER:  # it has already selected from the results of nested retrievers
             found.documents = list(outputs) if isinstance(outputs, Sequence) else []
+            found.answered = False  # a model inside rewrites the query or chooses, and answers nothing
         elif node.run.kind == "tool":
             result = result_of_tool(outputs)
             node.found = found = node.tool_call(result, documents=found.all_documents() or _documents_in(result))
         elif node.run.kind == "chat":
             name = node.run.metadata.get("ls_model_name")
             found.model = name if isinstance(name, str) and name else None
-            found.asked = calls_asked_for(outputs)
+            found.answered, found.asked = True, calls_asked_for(outputs)
         if node.parent is not None and node.parent.wanted:
             refusal = refusal_in(outputs) or node.refusal
             reviews = _reviews_of(node, outputs)

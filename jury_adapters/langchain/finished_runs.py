@@ -19,7 +19,8 @@ class ToolCall:
         output: its return value.
         error: the error that it raised instead.
         of: the call that it is a try of: the call's id, and the task or the run in which it was made; None if unknown.
-        documents: the documents retrieved in the call, which then replace its output; the last 1,000.
+        documents: the documents retrieved in the call, the last 1,000.
+        written: whether a model answered in the call.
     """
 
     tool: str
@@ -27,6 +28,7 @@ class ToolCall:
     output: object = None
     error: str | None = None
     documents: Sequence[object] = ()
+    written: bool = False
     of: tuple[str, object] | None = None
 
 
@@ -38,13 +40,20 @@ class Found:
         documents: the last 1,000 documents retrieved outside of tools.
         calls: the last 1,000 tool calls, in the order in which they ended; of several tries of one call, the last.
         model: the name of the model that answered last.
+        answered: whether a model answered.
         asked: the ids of the last 1,000 calls that models asked for.
     """
 
     documents: list[object] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
     model: str | None = None
+    answered: bool = False
     asked: list[str] = field(default_factory=list)
+
+    @property
+    def written(self) -> bool:
+        """Whether a model answered, also in a tool."""
+        return self.answered or any(call.written for call in self.calls)
 
     def all_documents(self) -> list[object]:
         """Return the documents retrieved in tools and outside of them."""
@@ -63,6 +72,7 @@ class Found:
         self.documents += other.documents
         self.calls += other.calls
         self.asked += other.asked
+        self.answered = self.answered or other.answered
         self.model = other.model or self.model
         del self.documents[:-_MOST_KEPT], self.calls[:-_MOST_KEPT], self.asked[:-_MOST_KEPT]
 

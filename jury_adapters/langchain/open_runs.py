@@ -110,7 +110,7 @@ class OpenRun:
         """Return the findings of the run of a tool: its call, in which nested calls do not count."""
         task = task_of(self.run.metadata) or (None if self.parent is None else self.parent.key)
         of = (self.call_id, task) if self.call_id else None
-        return Found(calls=[ToolCall(self.run.name, self.inputs, output, error, documents, of)])
+        return Found(calls=[ToolCall(self.run.name, self.inputs, output, error, documents, self.found.written, of)])
 
     def everything(self) -> Found:
         """Return all findings, those of the last failed run included."""
