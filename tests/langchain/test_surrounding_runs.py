@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from langchain.agents.middleware import (
     AgentMiddleware,
+    HumanInTheLoopMiddleware,
     ModelRetryMiddleware,
     ToolRetryMiddleware,
     wrap_model_call,
@@ -21,6 +22,8 @@ from langchain.agents.middleware import (
 )
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 from langsmith import Client, get_current_run_tree, traceable, tracing_context, utils
 from langsmith.run_trees import RunTree
 from support.langchain_apps import Scripted, Watched, agent, ask, call, rag, retriever
@@ -192,6 +195,38 @@ def test_a_run_that_is_sent_to_langsmith_is_judged_once(paths: list[str]) -> Non
     assert watched.case().answer == "Scattering."
     assert len(watched.case().contexts) == 2
     assert len(paths) > 4
+
+
+def test_an_agent_that_waits_for_a_person_is_judged_once_it_went_on() -> None:
+    watched = Watched()
+    middleware = [HumanInTheLoopMiddleware(interrupt_on={"weather": True}), asks, uses]
+    app = agent(checkpointer=InMemorySaver(), middleware=middleware)
+    config = {**watched.config, "configurable": {"thread_id": "t"}}
+    with traced_here():
+        app.invoke(ask("Weather in Oslo?"), config)
+        app.invoke(Command(resume={"decisions": [{"type": "approve"}]}), config)
+    assert (watched.case().question, watched.case().answer) == ("Weather in Oslo?", "It is 80F.")
+    assert watched.handler.counts.paused == 1
+
+
+def test_streams_that_are_left_early_do_not_hide_later_runs() -> None:
+    watched = Watched()
+
+    @traceable
+    def words(question: str) -> Iterator[str]:
+        yield from rag("One two three.").stream(question, watched.config)
+
+    with traced_here():
+        for stream in (
+            searching(asks, uses).stream(ask("Why?"), watched.config, stream_mode="messages"),
+            rag("One two three.").stream("Why?", watched.config),
+            words("Why?"),
+        ):
+            next(stream)
+            stream.close()
+        rag("Later.").invoke("When?", watched.config)
+    assert watched.case().answer == "Later."
+    assert watched.handler.counts.abandoned == 3
 
 
 # Functions between the runs of LangChain
