@@ -6,7 +6,6 @@ and does not fail because of it, and its answers are unchanged.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -21,6 +20,7 @@ from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.langchain.collector import Collector, Kind
 from jury_adapters.langchain.graph_events import GraphEvents
 from jury_adapters.langchain.run_judging import RunOptions, RunWatcher
+from jury_adapters.langchain.surrounding_runs import run_of_context, runs_around_traced
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -101,6 +101,7 @@ class RunEvents(GraphEvents):
     ) -> None:
         self._hear_graphs()
         name = event.get("name") or (serialized or {}).get("name")
+        known = parent_run_id is not None and self._collector.knows(parent_run_id)
         self._collector.start(
             kind,
             run_id,
@@ -109,7 +110,9 @@ class RunEvents(GraphEvents):
             name=name,
             tags=event.get("tags"),
             metadata=event.get("metadata"),
-            context_id=_run_of_context() if parent_run_id is None else None,
+            traced=() if known or parent_run_id is None else runs_around_traced(parent_run_id),
+            context_id=None if known else run_of_context(),
+            call_id=event.get("tool_call_id"),
         )
 
 
@@ -263,15 +266,6 @@ def _with_handler(config: Mapping[str, Any] | None, handler: RunWatcher) -> dict
     else:
         callbacks = [*(callbacks or ()), handler]
     return {**config, "callbacks": callbacks}
-
-
-def _run_of_context() -> UUID | None:
-    """Return the run of the current context; ``with_fallbacks`` does not name it as the parent of its attempts."""
-    config_module = sys.modules.get("langchain_core.runnables.config")  # if it is not loaded, no Runnable is running
-    variable = getattr(config_module, "var_child_runnable_config", None)
-    config = None if variable is None else variable.get()
-    found = getattr((config or {}).get("callbacks"), "parent_run_id", None)
-    return found if isinstance(found, UUID) else None
 
 
 def _only(batch: Sequence[object]) -> object:

@@ -25,11 +25,11 @@ from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.runs import Run
 from jury_adapters.core.secrets import error_text
 from jury_adapters.judges.guard_outcomes import guard_facts
-from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
+from jury_adapters.langchain.finished_runs import FinishedRun
 from jury_adapters.langchain.guard_marks import mark_in, refusal_in, repeats, review_of
 from jury_adapters.langchain.open_runs import Failure, OpenRun
 from jury_adapters.langchain.paused_runs import PausedRuns, task_of
-from jury_adapters.langchain.run_outcomes import Ending, ending_of, missing_answer, result_of_tool
+from jury_adapters.langchain.run_outcomes import Ending, calls_asked_for, ending_of, missing_answer, result_of_tool
 
 _log = logging.getLogger(__name__)
 
@@ -86,22 +86,22 @@ class Collector:
         name: str | None,
         tags: Sequence[str] | None,
         metadata: Mapping[str, object] | None,
+        traced: Sequence[UUID] = (),
         context_id: UUID | None = None,
+        call_id: str | None = None,
     ) -> None:
         """Record the start of a run.
 
-        The run is a root if its parent is unknown. For a run without a ``parent_id``, ``context_id`` is the run in
-        whose context it begins.
+        The run is a root if none of the runs around it is known. Where ``parent_id`` is unknown, these are the runs
+        around it in its trace (``traced``, the innermost first), and the run in whose context it begins
+        (``context_id``). The run of a tool may have the ``call_id`` of a model's call.
         """
         tags = tags or ()
         key = run_id.int  # the hash of an int is computed in C, that of a UUID in Python
-        around = context_id if parent_id is None else parent_id
         with self._lock:
             if key in self._open or self._past.get(key):
                 return
-            parent = None if around is None else self._open.get(around.int)
-            # The end of a run that is over, or part of a judge's run.
-            foreign = parent is None and parent_id is not None and parent_id.int in self._past
+            parent, foreign = self._parent_of(parent_id, traced, context_id)
         if foreign or run_context().judging or CRITIC_TAG in tags:
             self._pass_by(key)
             return
@@ -109,7 +109,7 @@ class Collector:
         inside = parent is not None and parent.wanted
         chosen = self._choose(run, parent, inside)
         kept = snapshot(inputs) if chosen or kind == "tool" else None
-        node = OpenRun(key, run, kept, bool(chosen), parent, wanted=bool(chosen) or inside)
+        node = OpenRun(key, run, kept, bool(chosen), parent, wanted=bool(chosen) or inside, call_id=call_id)
         if chosen:
             node.root.outcome = None
         elif chosen is None and node.root.outcome is not None:
@@ -119,6 +119,10 @@ class Collector:
         for root in evicted:
             self._count("evicted")
             _deliver(root.take_failures())
+
+    def knows(self, run_id: UUID) -> bool:
+        """Return whether a run is under way, or ended or was passed by recently."""
+        return run_id.int in self._open or run_id.int in self._past
 
     def end(self, run_id: UUID, outputs: object, inputs: object = None) -> None:
         """Record that a run ended without an error, or that its reader left its stream.
@@ -190,6 +194,16 @@ class Collector:
             while around is not None and around.key not in self._open:
                 around = around.parent
             return failures if around is None else around.keep_attempt(node, failures)
+
+    def _parent_of(
+        self, parent_id: UUID | None, traced: Sequence[UUID], context_id: UUID | None
+    ) -> tuple[OpenRun | None, bool]:
+        """Return the innermost known run around a run that begins; and whether that run is over, or a judge's."""
+        for run_id in traced if parent_id is None else (parent_id, *traced):
+            node = self._open.get(run_id.int)
+            if node is not None or run_id.int in self._past:
+                return node, node is None
+        return None if context_id is None else self._open.get(context_id.int), False
 
     def _choose(self, run: Run, parent: OpenRun | None, inside: bool) -> bool | None:
         """Return whether to judge a run; None if the application's filter raised."""
@@ -276,14 +290,14 @@ class Collector:
         found = node.found
         if node.run.kind == RETRIEVER:  # it has already selected from the results of nested retrievers
             found.documents = list(outputs) if isinstance(outputs, Sequence) else []
+            found.answered = False  # a model inside rewrites the query or chooses, and answers nothing
         elif node.run.kind == "tool":
             result = result_of_tool(outputs)
-            documents = found.all_documents() or _documents_in(result)
-            # Its own nested calls do not count.
-            node.found = found = Found(calls=[ToolCall(node.run.name, node.inputs, result, documents=documents)])
+            node.found = found = node.tool_call(result, documents=found.all_documents() or _documents_in(result))
         elif node.run.kind == "chat":
             name = node.run.metadata.get("ls_model_name")
             found.model = name if isinstance(name, str) and name else None
+            found.answered, found.asked = True, calls_asked_for(outputs)
         if node.parent is not None and node.parent.wanted:
             refusal = refusal_in(outputs) or node.refusal
             reviews = _reviews_of(node, outputs)
@@ -306,7 +320,7 @@ class Collector:
             if ending == "handed_over":
                 parent.found.add(node.everything())
             elif node.run.kind == "tool" and ending != "paused":
-                parent.found.add(Found(calls=[ToolCall(node.run.name, node.inputs, error=error_text(error))]))
+                parent.found.add(node.tool_call(error=error_text(error)))
             else:
                 parent.tried = node.everything()
 

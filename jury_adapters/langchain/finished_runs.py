@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from jury_adapters.core.runs import Run
@@ -18,7 +18,9 @@ class ToolCall:
         arguments: its arguments.
         output: its return value.
         error: the error that it raised instead.
-        documents: the documents retrieved in the call, which then replace its output; the last 1,000.
+        of: the call that it is a try of: the call's id, and the task or the run in which it was made; None if unknown.
+        documents: the documents retrieved in the call, the last 1,000.
+        written: whether a model answered in the call.
     """
 
     tool: str
@@ -26,6 +28,8 @@ class ToolCall:
     output: object = None
     error: str | None = None
     documents: Sequence[object] = ()
+    written: bool = False
+    of: tuple[str, object] | None = None
 
 
 @dataclass(slots=True)
@@ -34,24 +38,43 @@ class Found:
 
     Attributes:
         documents: the last 1,000 documents retrieved outside of tools.
-        calls: the last 1,000 tool calls, in the order in which they ended.
+        calls: the last 1,000 tool calls, in the order in which they ended; of several tries of one call, the last.
         model: the name of the model that answered last.
+        answered: whether a model answered.
+        asked: the ids of the last 1,000 calls that models asked for.
     """
 
     documents: list[object] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
     model: str | None = None
+    answered: bool = False
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def written(self) -> bool:
+        """Whether a model answered, also in a tool."""
+        return self.answered or any(call.written for call in self.calls)
 
     def all_documents(self) -> list[object]:
         """Return the documents retrieved in tools and outside of them."""
         return [*self.documents, *(document for call in self.calls for document in call.documents)][-_MOST_KEPT:]
 
     def add(self, other: Found) -> None:
-        """Add the findings of a nested run."""
+        """Add the findings of a nested run; a further try of a tool call replaces the try before it.
+
+        Some models number the calls of each answer anew. A call that a model asks for later is another one.
+        """
+        if other.asked:
+            self.calls = [replace(one, of=None) if one.of and one.of[0] in other.asked else one for one in self.calls]
+        tried = {call.of for call in other.calls if call.of is not None}
+        if tried:
+            self.calls = [call for call in self.calls if call.of not in tried]
         self.documents += other.documents
         self.calls += other.calls
+        self.asked += other.asked
+        self.answered = self.answered or other.answered
         self.model = other.model or self.model
-        del self.documents[:-_MOST_KEPT], self.calls[:-_MOST_KEPT]
+        del self.documents[:-_MOST_KEPT], self.calls[:-_MOST_KEPT], self.asked[:-_MOST_KEPT]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from jury_adapters.core.runs import Run
-from jury_adapters.langchain.finished_runs import Found
+from jury_adapters.langchain.finished_runs import Found, ToolCall
 from jury_adapters.langchain.paused_runs import task_of
 
 Failure: TypeAlias = Callable[[], None]
@@ -34,6 +34,7 @@ class OpenRun:
     Attributes:
         chosen: whether the run is to be judged.
         wanted: whether the run or an enclosing run is to be judged, so that its findings matter.
+        call_id: for the run of a tool, the id of the model's call, if there is one.
         tried: the findings of the last nested run that failed; a retry or a fallback makes them worthless.
         attempts: the nested steps that failed and were not retried so far.
         paused: whether a nested run paused for human input.
@@ -53,6 +54,7 @@ class OpenRun:
     chosen: bool
     parent: OpenRun | None
     wanted: bool
+    call_id: str | None = None
     found: Found = field(default_factory=Found)
     tried: Found | None = None
     attempts: list[Attempt] = field(default_factory=list)
@@ -103,6 +105,12 @@ class OpenRun:
         """Record what middlewares did with the answers of a nested run; the last 1,000 are kept."""
         self.reviews += reviews
         del self.reviews[:-_MOST_REVIEWS]
+
+    def tool_call(self, output: object = None, error: str | None = None, documents: Sequence[object] = ()) -> Found:
+        """Return the findings of the run of a tool: its call, in which nested calls do not count."""
+        task = task_of(self.run.metadata) or (None if self.parent is None else self.parent.key)
+        of = (self.call_id, task) if self.call_id else None
+        return Found(calls=[ToolCall(self.run.name, self.inputs, output, error, documents, self.found.written, of)])
 
     def everything(self) -> Found:
         """Return all findings, those of the last failed run included."""

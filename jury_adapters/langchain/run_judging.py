@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from typing import Self, Unpack
 
 from jury_adapters.core.background.judge_queue import JudgeQueue
@@ -13,7 +12,7 @@ from jury_adapters.core.background.watch import RunWatch, queue_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.conversation import is_verdict, role_of, text_of_message
-from jury_adapters.core.evidence import Evidence, EvidenceTools
+from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.loose_values import opened, text_of, texts_of
@@ -24,8 +23,9 @@ from jury_adapters.langchain.answer_guess import AnswerGuess, unread_answer
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.collector import RETRIEVER, Collector
 from jury_adapters.langchain.executed_calls import with_executed_calls
-from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
+from jury_adapters.langchain.finished_runs import FinishedRun, ToolCall
 from jury_adapters.langchain.run_choice import NamedRuns, Runs, chooser_of
+from jury_adapters.langchain.run_contexts import contexts_of_run, own_passages
 from jury_adapters.observability.sinks import note_span
 
 _log = logging.getLogger(__name__)
@@ -54,9 +54,10 @@ class RunWatcher(RunWatch):
         field_map: the fields of the case as paths from a row with the ``inputs`` and ``outputs`` of the run,
             ``{"answer": "outputs.reply"}``, or a function from the row to the case; see
             :meth:`jury_adapters.Case.from_row`. Without it, the shapes are recognized.
-        evidence_tools: the tools whose outputs, and the documents retrieved in them, are contexts: names, or a
+        evidence_tools: the tools whose outputs are contexts, divided into the documents in them: names, or a
             predicate of a step; by default all but those known to repeat what the model wrote. See
-            :class:`jury_adapters.core.evidence.Evidence`.
+            :class:`jury_adapters.core.evidence.Evidence`. If a model in a tool wrote an output without any of the
+            documents that the tool retrieved, the documents are contexts instead, unless the tool is named.
         max_open: the maximum number of runs under way; a further one drops the oldest, which is counted as evicted.
         **options: as for :class:`jury_adapters.JudgeQueue`.
 
@@ -138,9 +139,9 @@ class RunWatcher(RunWatch):
 def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
     """Return the case of a finished run.
 
-    Its contexts are the retrieved documents and the outputs of the other tools that are evidence, also those of the
-    turn in the inputs that a step of an agent goes on with. The case of a retriever has no answer; the ids of its
-    documents are in ``metadata["retrieved_ids"]``.
+    Its contexts are the documents that were retrieved outside of tools, and the outputs of the tools that are evidence,
+    divided into the documents in them, also those of the turn in the inputs that a step of an agent goes on with. The
+    case of a retriever has no answer; the ids of its documents are in ``metadata["retrieved_ids"]``.
 
     Raises:
         InputError: a path of the field map does not exist.
@@ -153,32 +154,21 @@ def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
         case = reader.case(inputs, outputs if reader.is_mapped else None, contexts=texts_of(outputs))
         return with_retrieved_ids(case, retrieved_ids(outputs))
     heard = tuple(map(_step, found.calls))
-    passages = _passages(found, heard, reader.evidence)
+    passages = own_passages(found)
     outputs = with_executed_calls(outputs, found.calls)
     case = reader.case(inputs, outputs, contexts=passages, generator=found.model)
     changes: dict[str, object] = {}
     steps = (*steps_so_far(inputs, outputs), *heard)
     if len(steps) <= sum(step.tool is not None for step in case.trajectory):
         steps = case.trajectory
-    outputs_of = reader.evidence.contexts
-    if case.contexts in (passages, outputs_of(case.trajectory)):  # otherwise, the run itself gave its contexts
-        retrieved = {step.output for step, call in zip(heard, found.calls, strict=True) if call.documents}
-        changes["contexts"] = (*passages, *outputs_of(step for step in steps if step.output not in retrieved))
+    # Otherwise, the run itself gave its contexts.
+    if case.contexts in (passages, reader.evidence.contexts(case.trajectory)):
+        changes["contexts"] = contexts_of_run(found, heard, steps, reader.evidence)
         reader.evidence.warn(steps)
     changes["trajectory"] = steps
     if case.answer is None and (text := _returned_directly(outputs)) is not None:
         changes["answer"] = text
     return case.model_copy(update=changes)
-
-
-def _passages(found: Found, heard: Sequence[Step], evidence: Evidence) -> tuple[str, ...]:
-    """Return the texts of the retrieved documents; those retrieved in a tool only if the tool's output is evidence."""
-    texts = [text for document in found.documents for text in texts_of(document)]
-    for call, step in zip(found.calls, heard, strict=True):
-        inside = [text for document in call.documents for text in texts_of(document)]
-        if inside and evidence.accepts(step.model_copy(update={"output": "\n\n".join(inside)})):
-            texts += inside
-    return tuple(dict.fromkeys(texts))
 
 
 def _returned_directly(outputs: object) -> str | None:

@@ -51,6 +51,13 @@ def result_of_tool(output: object) -> object:
     return results[-1] if results else update
 
 
+def calls_asked_for(message: object) -> list[str]:
+    """Return the ids of the tool calls in the answer of a model."""
+    calls = field_of(message, "tool_calls")
+    ids = [field_of(call, "id") for call in calls] if isinstance(calls, list) else []
+    return [one for one in ids if isinstance(one, str) and one]
+
+
 def ending_of(error: BaseException) -> Ending:
     """Return the ending that an exception means; some of LangGraph's exceptions are an interrupt or a command."""
     names = {kind.__name__ for kind in type(error).__mro__}
