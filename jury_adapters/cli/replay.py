@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 from json import dumps
 from pathlib import Path
@@ -87,9 +87,9 @@ def replay(
     parameters and rubric, which count before the name; it serves each request of a critic with `samples:`, and the
     votes of its `fallbacks:`. Checks run again. A juror can also be `recorded: gpt-4o` with its `labels:`; without
     `votes:` it reads the votes of the file given here. A juror that was not asked about a case abstains, and one
-    that is asked and has no vote at all, such as a misspelt one, is an error. Calls and cost are those of the
-    recorded votes. A vote that does not say what it cost is one call of unknown cost; a `recorded:` juror takes a
-    `cost:`.
+    that is asked and has no vote at all in the file, such as a misspelt one, is an error. Calls and cost are those
+    of the recorded votes. A vote that does not say what it cost is one call of unknown cost; a `recorded:` juror
+    takes a `cost:`.
 
     A store holds only cases that reached a model. Give the judged cases with `--cases` where checks decide some, with
     the `--map` of the run; results keep both.
@@ -125,8 +125,10 @@ def replay(
         results, joint = _replayed(list(zip(jury, juries, strict=True)), judged, label_column, passing, by)
         _tell_apart(results, jury)
         _compare_with_first(results, joint)
+        all_cases = replace(judged, limit=None, labels=None)
+        source = str(file) if limit is None or judged.complete else f"{file}, of which {limit} rows were read,"
         for result, one in zip(results, juries, strict=True):
-            for lack in check_votes(one, judged, str(file)):
+            for lack in check_votes(one, all_cases, source, recording):
                 messages.info(f"{visible(result.name)}: {lack}" if len(juries) > 1 else lack)
             if not result.summary.valid:
                 messages.info(f"{result.name} decided nothing: there are votes of {', '.join(_voters(judged))}")
