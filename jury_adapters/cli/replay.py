@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 from json import dumps
 from pathlib import Path
@@ -87,9 +87,9 @@ def replay(
     parameters and rubric, which count before the name; it serves each request of a critic with `samples:`, and the
     votes of its `fallbacks:`. Checks run again. A juror can also be `recorded: gpt-4o` with its `labels:`; without
     `votes:` it reads the votes of the file given here. A juror that was not asked about a case abstains, and one
-    that is asked and has no vote at all, such as a misspelt one, is an error. Calls and cost are those of the
-    recorded votes. A vote that does not say what it cost is one call of unknown cost; a `recorded:` juror takes a
-    `cost:`.
+    that is asked and has no vote at all in the file, such as a misspelt one, is an error. Calls and cost are those
+    of the recorded votes. A vote that does not say what it cost is one call of unknown cost; a `recorded:` juror
+    takes a `cost:`.
 
     A store holds only cases that reached a model. Give the judged cases with `--cases` where checks decide some, with
     the `--map` of the run; results keep both.
@@ -125,11 +125,8 @@ def replay(
         results, joint = _replayed(list(zip(jury, juries, strict=True)), judged, label_column, passing, by)
         _tell_apart(results, jury)
         _compare_with_first(results, joint)
-        for result, one in zip(results, juries, strict=True):
-            for lack in check_votes(one, judged, str(file)):
-                messages.info(f"{visible(result.name)}: {lack}" if len(juries) > 1 else lack)
-            if not result.summary.valid:
-                messages.info(f"{result.name} decided nothing: there are votes of {', '.join(_voters(judged))}")
+        for lack in _lacks_of_juries(list(zip(results, juries, strict=True)), judged, file, recording):
+            messages.info(lack)
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
@@ -201,6 +198,24 @@ def _lacks_of_store(votes: Path, recording: Recording, juries: Iterable[Jury]) -
             f"{votes} holds only cases that reached a model. Cases that a check decided before are left out of these "
             "figures; give the file that was judged (--cases CASES), or replay the results of the run (--out)"
         )
+
+
+def _lacks_of_juries(
+    juries: Sequence[tuple[Replayed, Jury]], cases: ReplayedCases, file: Path, recording: Recording | None
+) -> Iterator[str]:
+    """Yield a sentence for each juror that lacked votes, and for each jury that decided nothing.
+
+    Raises:
+        InputError: a juror has no votes at all, or no juror has votes of these cases.
+    """
+    all_cases = replace(cases, limit=None, labels=None)
+    whole = cases.limit is None or recording is not None or cases.complete
+    source = str(file) if whole else f"{file}, read up to row {cases.limit},"
+    for result, jury in juries:
+        for lack in check_votes(jury, all_cases, source, recording):
+            yield f"{visible(result.name)}: {lack}" if len(juries) > 1 else lack
+        if not result.summary.valid:
+            yield f"{result.name} decided nothing: there are votes of {', '.join(_voters(cases))}"
 
 
 def _check_texts(jury: Jury, path: Path, cases: Iterable[Case]) -> None:

@@ -74,6 +74,11 @@ class ReplayedCases:
     def __iter__(self) -> Iterator[Case]:
         return map(self._labelled, islice(self.named, self.limit))
 
+    @property
+    def complete(self) -> bool:
+        """Whether the cases are those of a whole file, of which a limit only replays fewer."""
+        return isinstance(self.named, _CasesOfResults)
+
     def check_labels(self, votes: Path, messages: Messages) -> None:
         """Check that some case has a label in the column, or one of the file of labels.
 

@@ -122,6 +122,10 @@ class RecordedCritic(Judge):
         """Number of bare votes served without a ``cost``: each is a call of the judge that no usage counts."""
         return self._unpriced[None]
 
+    def has_vote(self, case: Case) -> bool:
+        """Return whether a vote of the judge on a case is recorded."""
+        return self._recorded(case) is not None
+
     def assess(self, case: Case) -> Outcome | Awaitable[Outcome]:
         return self.recorded_judgment(case)
 

@@ -64,6 +64,11 @@ class Recording:
             return (fingerprint,)
         return next((tuple(self._critics[name]) for name in names if name in self._critics), ())
 
+    @property
+    def full_names(self) -> list[str]:
+        """Full names of the critics with a first request that did not fail, in the order of the store."""
+        return list(dict.fromkeys(name for _, name, _ in self.first_asks()))
+
     def full_name(self, fingerprint: str) -> str:
         """Return the name of a critic, with ``@`` and a part of its fingerprint if several critics have that name."""
         return self._full_names[fingerprint]

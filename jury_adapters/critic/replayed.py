@@ -85,6 +85,7 @@ class ReplayedCritic(RecordedCritic):
         self._samples = samples
         self._recording: Recording | None = None
         self._by_name = False
+        self._full_name: str | None = None
         self._jury: Ensemble | None = None
         self.place((), name)
 
@@ -103,6 +104,10 @@ class ReplayedCritic(RecordedCritic):
     @property
     def size(self) -> int:
         return self._samples
+
+    @property
+    def recorded_name(self) -> str:
+        return self._full_name or self.name
 
     @property
     def from_store(self) -> bool:
@@ -148,6 +153,7 @@ class ReplayedCritic(RecordedCritic):
         self.namesakes = tuple(map(recording.full_name, critics)) if len(critics) > 1 else ()
         if len(critics) == 1:
             self.differs = self._by_name and self._fingerprint is not None
+            self._full_name = recording.full_name(critics[0])
             self._fingerprint = critics[0]  # needed to find the votes of a fallback too
         if self._samples > 1:
             self._jury = self._with(_jury=None, _samples=1).with_samples(self._samples)
@@ -245,27 +251,33 @@ def place_critics(jury: Jury) -> None:
             raise InputError(f"juror {plain_repr(visible(name))} asks a model and cannot be replayed; leave it out")
 
 
-def check_votes(jury: Jury, cases: Iterable[Case], source: str) -> Iterator[str]:
-    """Check that every juror that was asked in a replay for recorded votes had some.
+def check_votes(jury: Jury, cases: Iterable[Case], source: str, recording: Recording | None = None) -> Iterator[str]:
+    """Check that every juror that was asked in a replay for recorded votes has some, if only of other cases.
 
     Args:
         jury: the jury, after it has judged the cases.
-        cases: the cases with their votes.
+        cases: all cases of the source with their votes, more than it has judged if a limit was set.
         source: the name of the file of the votes, for the message.
+        recording: the votes of a store.
 
     Yields:
         A sentence for each critic that lacked the votes of some cases, or has those of another critic of its name, and
         one for all other jurors that lacked some.
 
     Raises:
-        InputError: a juror had no votes at all; the message names it, and says what to do.
+        InputError: a juror has no votes at all, or no juror has votes of these cases; the message names a juror, and
+            says what to do.
     """
     jurors = {id(juror): name for _, name, juror in jurors_of(jury)}
+    served = any(juror.served for juror in _recorded_in(jury))
     lacking: list[str] = []
     for juror in _recorded_in(jury):
         name = visible(jurors.get(id(juror), juror.name))
         if juror.missed and not juror.served and id(juror) in jurors:
-            raise InputError(_no_votes(juror, name, cases, source))
+            held = None if juror.has_own_votes else recording
+            has_some = any(map(juror.has_vote, cases)) if held is None else served and _is_voter(juror, held)
+            if not has_some:
+                raise InputError(_no_votes(juror, name, cases, source, recording))
         if isinstance(juror, ReplayedCritic):
             yield from _notes_on(juror, name, fallback=id(juror) not in jurors)
         elif juror.missed:
@@ -286,7 +298,7 @@ def _notes_on(critic: ReplayedCritic, name: str, *, fallback: bool) -> Iterator[
         yield f"{name} has no recorded vote for {counted(critic.missed, what)} {where}, and abstained"
 
 
-def _no_votes(juror: RecordedCritic, name: str, cases: Iterable[Case], source: str) -> str:
+def _no_votes(juror: RecordedCritic, name: str, cases: Iterable[Case], source: str, recording: Recording | None) -> str:
     if isinstance(juror, ReplayedCritic) and juror.namesakes:
         why = juror.unknown_because
         same = f"none has the model, parameters and rubric of this juror{f' ({why})' if why else ''}"
@@ -297,9 +309,12 @@ def _no_votes(juror: RecordedCritic, name: str, cases: Iterable[Case], source: s
         )
     if juror.has_own_votes:
         return f"the votes of {name!r} are of other cases than those of {source}: none has the id of one of these"
-    known = Counter(voter for case in cases for voter in _voters_of(case))
-    held = ", ".join(visible(one) for one, _ in known.most_common(_MOST_NAMED)) or "no juror"
     asked = name if isinstance(juror, ReplayedCritic) else visible(juror.recorded_name)
+    if recording is not None and _is_voter(juror, recording):
+        return f"the votes of {asked!r} in {source} are of other cases than the ones given, and a replay asks no model"
+    voters = (voter for case in cases for voter in _voters_of(case)) if recording is None else recording.full_names
+    known = Counter(voters)
+    held = ", ".join(visible(one) for one, _ in known.most_common(_MOST_NAMED)) or "no juror"
     alike = {one.casefold(): one for one in map(visible, known)}
     close = get_close_matches(asked.casefold(), alike, n=1, cutoff=_NEAR)
     meant = f". Did you mean {alike[close[0]]!r}?" if close else "."
@@ -310,6 +325,10 @@ def _no_votes(juror: RecordedCritic, name: str, cases: Iterable[Case], source: s
         f"{lack} Judge the cases with this jury first (`jury judge CASES --jury JURY --out RESULTS`), or give the "
         "juror the `name:` of one that has votes"
     )
+
+
+def _is_voter(juror: RecordedCritic, recording: Recording) -> bool:
+    return juror.recorded_name in recording.full_names
 
 
 def unpriced_votes(jury: Jury) -> int:

@@ -31,6 +31,7 @@ from jury_adapters.core.unmet_fields import unmet_fields
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.agent_cases import case_of_turn
 from jury_adapters.langchain.agent_turns import marked
+from jury_adapters.langchain.available_tools import shows_tools, with_available_tools
 from jury_adapters.langchain.jury_state import OWN_KEYS
 from jury_adapters.models.langchain_binding import unheard
 
@@ -113,6 +114,7 @@ class AgentGuard:
         self._sinks = sinks_of(on_verdict)
         self._has_warned = False
         self._abstention = ConstantAbstention()
+        self._shows_tools = shows_tools(self.jury)
 
     def case_of(self, state: Mapping[str, Any], response_format: object = None) -> Case:
         """Return the case of a turn whose last message is the draft.
@@ -132,9 +134,14 @@ class AgentGuard:
             said = str(error) if str(error).endswith("?") else f"{error}."
             raise InputError(f"field_map: {said} An agent's state has no keys but those of its state_schema=") from None
 
-    def judged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
-        """Judge a case; a case that cannot be built is an ERROR."""
-        case = self._made(make)
+    def judged(self, make: Callable[[], Case], request: object) -> tuple[Case | None, Judgment]:
+        """Judge a case; a case that cannot be built is an ERROR.
+
+        Args:
+            make: returns the case.
+            request: the request of the model or of the tool call, which has the agent's tools.
+        """
+        case = self._made(make, request)
         if isinstance(case, Judgment):
             return None, case
         with judging(), unheard(), self._scope.applied():
@@ -142,9 +149,9 @@ class AgentGuard:
         self._abstention.add(judgment)
         return case, judgment
 
-    async def ajudged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
+    async def ajudged(self, make: Callable[[], Case], request: object) -> tuple[Case | None, Judgment]:
         """Judge a case; see :meth:`judged`."""
-        case = self._made(make)
+        case = self._made(make, request)
         if isinstance(case, Judgment):
             return None, case
         with judging(), unheard(), self._scope.applied():
@@ -152,9 +159,10 @@ class AgentGuard:
         self._abstention.add(judgment)
         return case, judgment
 
-    def _made(self, make: Callable[[], Case]) -> Case | Judgment:
+    def _made(self, make: Callable[[], Case], request: object) -> Case | Judgment:
         try:
-            return make()
+            case = make()
+            return with_available_tools(case, request) if self._shows_tools else case
         except Exception as error:  # from a field map, or from a function of the application
             failure = self.jury.failure(error)
             if not self._has_warned:

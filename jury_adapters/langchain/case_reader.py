@@ -8,7 +8,7 @@ row to the case.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from jury_adapters.core.references import read_reference
 from jury_adapters.core.retrieved_ids import add_retrieved_ids
 from jury_adapters.core.run_parts import merged
 from jury_adapters.core.threads import continued, read_thread
+from jury_adapters.langchain.returned_answers import direct_tools_of, with_returned_answer
 
 _log = logging.getLogger(__name__)
 
@@ -41,14 +42,15 @@ class CaseReader:
             by default, the trajectory has those of the last turn, and the turns before it are messages.
         evidence_tools: the tools whose outputs are contexts, if the parts have none: names, or a predicate of a
             step; see :class:`jury_adapters.core.evidence.Evidence`.
+        direct_tools: the names of the tools with ``return_direct=True``; see :func:`with_returned_answer`.
         warns: whether the log says, once, that it is not known which of the inputs is the question.
 
     Raises:
-        ConfigurationError: the field map is invalid or given together with ``whole_thread``, or ``evidence_tools`` is
-            neither names nor a predicate.
+        ConfigurationError: the field map is invalid or given together with ``whole_thread``, ``evidence_tools`` is
+            neither names nor a predicate, or ``direct_tools`` is not a list of names.
     """
 
-    __slots__ = ("_map", "_read_outputs", "_read_reference", "_warns", "evidence")
+    __slots__ = ("_direct_tools", "_map", "_read_outputs", "_read_reference", "_warns", "evidence")
 
     def __init__(
         self,
@@ -56,6 +58,7 @@ class CaseReader:
         *,
         whole_thread: bool = False,
         evidence_tools: EvidenceTools = None,
+        direct_tools: Collection[str] = (),
         warns: bool = True,
     ) -> None:
         self._map = field_map_of(field_map)
@@ -65,6 +68,7 @@ class CaseReader:
                 "field_map=lambda row: to_case(row['outputs']['thread'], whole_thread=True)"
             )
         self.evidence = Evidence(evidence_tools)
+        self._direct_tools = direct_tools_of(direct_tools)
         self._warns = warns
         self._read_outputs = read_thread if whole_thread else read_outputs
         self._read_reference = partial(read_reference, read=self._read_outputs)
@@ -110,6 +114,21 @@ class CaseReader:
                 {"inputs": inputs, "outputs": outputs, "reference_outputs": reference_outputs},
                 contexts, generator, metadata,
             )  # fmt: skip
+        case = self._recognized(
+            inputs, outputs, reference_outputs, contexts=contexts, generator=generator, metadata=metadata
+        )
+        return with_returned_answer(case, self._direct_tools)
+
+    def _recognized(
+        self,
+        inputs: object,
+        outputs: object,
+        reference_outputs: object,
+        *,
+        contexts: Sequence[str],
+        generator: str | None,
+        metadata: Mapping[str, object] | None,
+    ) -> Case:
         took, gave = read_inputs(inputs), self._read_outputs(outputs)
         if self._read_outputs is read_thread:
             gave = continued(took, gave, whole_thread=True)
@@ -137,7 +156,8 @@ class CaseReader:
         if self._map is not None:
             fields = opened(value)
             row = _with_update(fields) if isinstance(fields, Mapping) else {"outputs": fields}
-            return Case.from_row(row, self._map, evidence_tools=self.evidence)
+            case = Case.from_row(row, self._map, evidence_tools=self.evidence)
+            return with_returned_answer(case, self._direct_tools)
         if not isinstance(value, Mapping):
             return self.case(None, value)
         if "outputs" in value:
@@ -161,7 +181,8 @@ class CaseReader:
             changes["generator"] = generator
         if metadata:
             changes["metadata"] = {**case.metadata, **metadata}
-        return Case(**{**dict(case), **changes}) if changes else case
+        mapped = Case(**{**dict(case), **changes}) if changes else case
+        return with_returned_answer(mapped, self._direct_tools)
 
 
 def _with_update(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -178,6 +199,7 @@ def to_case(
     field_map: FieldMapLike | None = None,
     whole_thread: bool = False,
     evidence_tools: EvidenceTools = None,
+    direct_tools: Collection[str] = (),
 ) -> Case:
     """Return the case of an object of LangChain or LangSmith, as the evaluators and :class:`JuryRunnable` read it.
 
@@ -192,6 +214,9 @@ def to_case(
             by default, the trajectory has those of the last turn, and the turns before it are messages.
         evidence_tools: the tools whose outputs are contexts, if there are no others: names, or a predicate of a step;
             see :class:`jury_adapters.core.evidence.Evidence`.
+        direct_tools: the names of the tools with ``return_direct=True``. If a run ended with calls of these only, the
+            last result is the answer. Without the names it has none, since the messages of a run that was cut off after
+            a tool are the same.
 
     Raises:
         ConfigurationError: an option is invalid.
@@ -202,5 +227,7 @@ def to_case(
     >>> to_case(run, field_map={"answer": "outputs.reply"}).answer
     '4'
     """
-    reader = CaseReader(field_map, whole_thread=whole_thread, evidence_tools=evidence_tools, warns=False)
+    reader = CaseReader(
+        field_map, whole_thread=whole_thread, evidence_tools=evidence_tools, direct_tools=direct_tools, warns=False
+    )
     return reader.case_of(value)

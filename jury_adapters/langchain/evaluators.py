@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
@@ -80,6 +80,8 @@ class JuryEvaluator(RunEvaluator):
             the steps of the last turn, and the turns before it as messages.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
+        direct_tools: the names of the tools with ``return_direct=True``, whose result is the answer of a run that
+            ended with it; see :func:`to_case`.
         trace: whether LangSmith traces the requests to the jury's LangChain models, as children of one run per row.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
@@ -88,8 +90,9 @@ class JuryEvaluator(RunEvaluator):
 
     Raises:
         ConfigurationError: ``jury`` is not a judge, the key is not a text, the field map is invalid, ``whole_thread``
-            is given for an :class:`EachTurn`, ``evidence_tools`` is neither names nor a predicate, the store or the
-            budget is invalid, or a budget in dollars meets a juror whose price is unknown.
+            is given for an :class:`EachTurn`, ``evidence_tools`` is neither names nor a predicate, ``direct_tools`` is
+            not a list of names, the store or the budget is invalid, or a budget in dollars meets a juror whose price is
+            unknown.
 
     >>> from jury_adapters.checks import Equals
     >>> evaluate = JuryEvaluator(Equals(), key="exact")
@@ -114,11 +117,14 @@ class JuryEvaluator(RunEvaluator):
         field_map: FieldMapLike | None = None,
         whole_thread: bool = False,
         evidence_tools: EvidenceTools = None,
+        direct_tools: Collection[str] = (),
         trace: bool = False,
         store: StoreLike | None = None,
         budget: Budget | None = None,
     ) -> None:
-        reader = CaseReader(field_map, whole_thread=whole_thread, evidence_tools=evidence_tools)
+        reader = CaseReader(
+            field_map, whole_thread=whole_thread, evidence_tools=evidence_tools, direct_tools=direct_tools
+        )
         self._rows = RowJudge(jury, reader, trace=trace, store=store, budget=budget)
         self._guess = AnswerGuess(is_mapped=reader.is_mapped)
         self.jury = self._rows.judge

@@ -80,7 +80,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             jury abstains or fails. Default: ``"block"`` for tool calls, unless ``on_fail`` is ``"annotate"``;
             ``"allow"`` for answers. If it is given, it also decides about a FAIL that only failed jurors caused; by
             default such a FAIL is one. For tool calls, a PASS is also no decision if a tier of the jury, or of a nested
-            jury, failed.
+            jury, failed; for answers it is one, unless that tier has ``if_broken="reject"``.
         tools: for ``when="tools"``: the names of the tools whose calls to judge; all by default. A name that is not the
             name of a tool of the agent is refused when the model is first called.
         refusal: the text that the user gets instead of a rejected answer. By default, it says that the answer did not
@@ -215,7 +215,7 @@ class _ModelJury(JuryMiddleware):
                 response = handler(wanted)
             if not is_draft(response, every=self.when == "every_model"):
                 return review.leave(response)
-            case, judgment = self._guard.judged(partial(review.case_of, response))
+            case, judgment = self._guard.judged(partial(review.case_of, response), request)
             outcome, run = review.decide(response, case, judgment)
             self._guard.tell(run)
             if outcome != "rejected":
@@ -231,7 +231,7 @@ class _ModelJury(JuryMiddleware):
                 response = await handler(wanted)
             if not is_draft(response, every=self.when == "every_model"):
                 return review.leave(response)
-            case, judgment = await self._guard.ajudged(partial(review.case_of, response))
+            case, judgment = await self._guard.ajudged(partial(review.case_of, response), request)
             outcome, run = review.decide(response, case, judgment)
             await self._guard.atell(run)
             if outcome != "rejected":
@@ -265,7 +265,7 @@ class _FinalJury(_ModelJury):
         answer = DirectAnswer.of(request, result)
         if answer is None:
             return result
-        case, judgment = self._guard.judged(lambda: self._guard.case_of(answer.after(request.state)))
+        case, judgment = self._guard.judged(lambda: self._guard.case_of(answer.after(request.state)), request)
         run, given = self._decided(answer, case, judgment)
         self._guard.tell(run)
         return given
@@ -277,7 +277,7 @@ class _FinalJury(_ModelJury):
         answer = DirectAnswer.of(request, result)
         if answer is None:
             return result
-        case, judgment = await self._guard.ajudged(lambda: self._guard.case_of(answer.after(request.state)))
+        case, judgment = await self._guard.ajudged(lambda: self._guard.case_of(answer.after(request.state)), request)
         run, given = self._decided(answer, case, judgment)
         await self._guard.atell(run)
         return given
@@ -313,7 +313,7 @@ class _ToolJury(JuryMiddleware):
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
         if not self._is_judged(request):
             return handler(request)
-        case, judgment = self._guard.judged(lambda: case_of_call(request, self._guard.case_of))
+        case, judgment = self._guard.judged(lambda: case_of_call(request, self._guard.case_of), request)
         run, refusal = self._decided(request, case, judgment)
         self._guard.tell(run)
         return self._noted(handler(request), run) if refusal is None else refusal
@@ -323,7 +323,7 @@ class _ToolJury(JuryMiddleware):
     ) -> ToolResult:
         if not self._is_judged(request):
             return await handler(request)
-        case, judgment = await self._guard.ajudged(lambda: case_of_call(request, self._guard.case_of))
+        case, judgment = await self._guard.ajudged(lambda: case_of_call(request, self._guard.case_of), request)
         run, refusal = self._decided(request, case, judgment)
         await self._guard.atell(run)
         return self._noted(await handler(request), run) if refusal is None else refusal

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
@@ -50,6 +50,8 @@ class JuryPairwiseEvaluator:
             :meth:`jury_adapters.Case.from_row`. Without it, the shapes are recognized.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
+        direct_tools: the names of the tools with ``return_direct=True``, whose result is the answer of a run that
+            ended with it; see :func:`to_case`.
         trace: whether LangSmith may trace the requests to the jury's models.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
@@ -58,8 +60,9 @@ class JuryPairwiseEvaluator:
 
     Raises:
         ConfigurationError: ``jury`` is not a judge, the key is not a text, its rubric or those of all its critics have
-            other labels, the field map is invalid, ``evidence_tools`` is neither names nor a predicate, the store or
-            the budget is invalid, or a budget in dollars meets a juror whose price is unknown.
+            other labels, the field map is invalid, ``evidence_tools`` is neither names nor a predicate,
+            ``direct_tools`` is not a list of names, the store or the budget is invalid, or a budget in dollars meets a
+            juror whose price is unknown.
 
     >>> compare = JuryPairwiseEvaluator(llm.pairwise("openai:gpt-4o-mini"))  # doctest: +SKIP
     >>> compare([run_a, run_b], example)["scores"]  # offline; evaluate() needs the server  # doctest: +SKIP
@@ -78,6 +81,7 @@ class JuryPairwiseEvaluator:
         key: str | None = None,
         field_map: FieldMapLike | None = None,
         evidence_tools: EvidenceTools = None,
+        direct_tools: Collection[str] = (),
         trace: bool = False,
         store: StoreLike | None = None,
         budget: Budget | None = None,
@@ -85,7 +89,7 @@ class JuryPairwiseEvaluator:
         self.jury = in_both_orders(jury)
         check_texts(key=key)
         self.key = self.__name__ = key_of(self.jury, key)  # LangSmith looks for `__name__`
-        self._reader = CaseReader(field_map, evidence_tools=evidence_tools)
+        self._reader = CaseReader(field_map, evidence_tools=evidence_tools, direct_tools=direct_tools)
         self._quiet = QuietJudging.of(self.jury, store, budget, trace=trace)
 
     # The parameters are positional and have these names because LangSmith rewrites any other signature.

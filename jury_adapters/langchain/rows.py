@@ -23,6 +23,7 @@ from jury_adapters.core.return_values import run_failed, run_paused
 from jury_adapters.core.scope import Scope
 from jury_adapters.langchain.answer_guess import unread_answer
 from jury_adapters.langchain.case_reader import CaseReader
+from jury_adapters.langchain.returned_answers import note_on_last_calls
 
 
 class RowJudge:
@@ -91,13 +92,13 @@ class RowJudge:
         return self._noted(case, outputs, await self._quiet.ajudged(self.judge, case))
 
     def _noted(self, case: Case, outputs: object, judgment: Judgment) -> Judgment:
-        """Return the judgment; one without an opinion also says what was not found in the row."""
-        if judgment.status not in (Status.ABSTAIN, Status.ERROR):
-            return judgment
-        notes = [
-            "" if case.contexts else self.reader.evidence.unmatched(case.trajectory),
-            "" if self.reader.is_mapped or case.answer is not None or case.candidates else unread_answer(outputs),
-        ]
+        """Return the judgment; without an opinion, or on FAIL without an answer, it says what the row lacked."""
+        notes = ["" if judgment.status is Status.PASS else note_on_last_calls(case)]
+        if judgment.status in (Status.ABSTAIN, Status.ERROR):
+            notes += [
+                "" if case.contexts else self.reader.evidence.unmatched(case.trajectory),
+                "" if self.reader.is_mapped or case.answer is not None or case.candidates else unread_answer(outputs),
+            ]
         said = "; ".join(text for text in (judgment.reasoning, *notes) if text)
         return evolve(judgment, reasoning=said) if any(notes) else judgment
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
@@ -63,6 +63,8 @@ class JuryRunnable(Runnable[Any, Said]):
             is an input in which no key is the answer.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
+        direct_tools: the names of the tools with ``return_direct=True``, whose result is the answer of a run that
+            ended with it; see :func:`to_case`.
         as_dict: whether to return the verdict as plain JSON values, for graphs with a checkpointer and for servers.
         name: the name of the run; by default that of the jury, or ``"jury"``.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
@@ -72,8 +74,8 @@ class JuryRunnable(Runnable[Any, Said]):
 
     Raises:
         ConfigurationError: ``jury`` is not a judge, the name is not a text, the field map is invalid,
-            ``evidence_tools`` is neither names nor a predicate, the store or the budget is invalid, or a budget in
-            dollars meets a juror whose price is unknown.
+            ``evidence_tools`` is neither names nor a predicate, ``direct_tools`` is not a list of names, the store or
+            the budget is invalid, or a budget in dollars meets a juror whose price is unknown.
 
     >>> chain = retrieve_and_answer | JuryRunnable(jury)  # doctest: +SKIP
     >>> chain.invoke("What is the capital of France?").passed  # doctest: +SKIP
@@ -88,6 +90,7 @@ class JuryRunnable(Runnable[Any, Said]):
         *,
         field_map: FieldMapLike | None = None,
         evidence_tools: EvidenceTools = None,
+        direct_tools: Collection[str] = (),
         as_dict: bool = False,
         name: str | None = None,
         store: StoreLike | None = None,
@@ -97,7 +100,7 @@ class JuryRunnable(Runnable[Any, Said]):
         self.jury = judge_of(jury)
         self.name: str = name or self.jury.name or "jury"
         self._scope = Scope.of(self.jury, store, budget)
-        self._reader = CaseReader(field_map, evidence_tools=evidence_tools)
+        self._reader = CaseReader(field_map, evidence_tools=evidence_tools, direct_tools=direct_tools)
         self._misspelt = MisspeltKeys()
         self._guess = AnswerGuess(is_mapped=self._reader.is_mapped)
         self._as_dict = as_dict
@@ -271,6 +274,7 @@ def jury_node(
     *,
     field_map: FieldMapLike | None = None,
     evidence_tools: EvidenceTools = None,
+    direct_tools: Collection[str] = (),
     key: str = "verdict",
     name: str | None = None,
     store: StoreLike | None = None,
@@ -284,6 +288,7 @@ def jury_node(
             :class:`JuryRunnable`. Without it, the messages are judged, or keys such as ``question``, ``answer`` and
             ``contexts``, and not the verdict of an earlier round.
         evidence_tools: the tools whose outputs are contexts; see :class:`JuryRunnable`.
+        direct_tools: the names of the tools with ``return_direct=True``; see :class:`JuryRunnable`.
         key: the key of the state for the verdict. The state's schema must have it.
         name: the name of the run; by default that of the jury, or ``"jury"``.
         store: where judgments are kept; see :class:`JuryRunnable`.
@@ -298,8 +303,8 @@ def jury_node(
     """
     check_texts(key=key)
     runnable = JuryRunnable(
-        jury, field_map=field_map, evidence_tools=evidence_tools, as_dict=True, name=name, store=store,
-        budget=budget,
+        jury, field_map=field_map, evidence_tools=evidence_tools, direct_tools=direct_tools, as_dict=True, name=name,
+        store=store, budget=budget,
     )  # fmt: skip
 
     def judged(state: Any) -> Any:

@@ -192,6 +192,9 @@ def test_a_recorded_juror_that_lacks_some_votes_is_named(judged):
     result = replay(judged / "votes.jsonl", "--jury", judged / "two.yaml")
     assert result.exit_code == 0
     assert result.stderr.strip() == "without a recorded vote, and abstained: b for 1 case"
+    first = replay(judged / "votes.jsonl", "--jury", judged / "two.yaml", "--limit", 1)
+    assert first.exit_code == 2
+    assert "votes.jsonl, read up to row 1, holds no votes of 'b'" in " ".join(first.stderr.split())
     several = replay(judged / "votes.jsonl", "--jury", judged / "two.yaml", "--jury", judged / "one.yaml")
     assert several.stderr.strip() == "two: without a recorded vote, and abstained: b for 1 case"
     (judged / "other.jsonl").write_text(json.dumps({"item_id": 9, "votes": {"a": "PASS"}}) + "\n")

@@ -304,3 +304,49 @@ def test_the_judged_file_of_a_store_is_read_with_the_map_of_the_run(folder):
         refused = run(*command, *mapped)
         assert refused.exit_code == 2
         assert "results keep the --map of their run" in " ".join(refused.stderr.split())
+
+
+SCREENED = f"""
+tiers:
+  - {{name: screen, policy: reject_on_any_fail, judge: {{{MODEL}: "openai:truth"}}}}
+  - {{name: model, judge: {{{MODEL}: "openai:yes"}}}}
+"""
+RECORDED = """
+tiers:
+  - {name: screen, policy: accept_on_all_pass, judge: {recorded: faithfulness truth}}
+  - {name: model, judge: {recorded: faithfulness yes}}
+"""
+
+
+@pytest.mark.parametrize("votes", ["runs.db", "results.jsonl"])
+@pytest.mark.parametrize("recorded", [False, True], ids=["critics", "recorded jurors"])
+@pytest.mark.parametrize("limited", [False, True], ids=["all", "limit"])
+def test_a_juror_asked_only_where_it_has_no_vote_abstains_there(folder, votes, recorded, limited):
+    """Of four cases, the screen let only the last two through; with the other policy it lets only the first two."""
+    answers = ("TRUTH=NO 1", "TRUTH=NO 2", "TRUTH=YES 1", "TRUTH=YES 2")
+    write_cases(folder, [{"question": "q", "answer": answer, "contexts": ["c"]} for answer in answers])
+    judge(folder, SCREENED)
+    other = RECORDED if recorded else SCREENED.replace("reject_on_any_fail", "accept_on_all_pass")
+    (folder / "other.yaml").write_text(other)
+    limit = ("--limit", 2, "--cases", folder / "cases.jsonl") if limited else ()  # a store has no order of its own
+    replayed, told = replay(folder, votes, *limit, jury="other.yaml")
+    assert (replayed["cases"], replayed["decided"]) == ((2, 0) if limited else (4, 2))
+    assert "faithfulness yes" in told
+    assert "2 cases" in told
+    assert "holds no votes" not in told
+
+
+@pytest.mark.parametrize("juror", [f'{{{MODEL}: "openai:truth"}}', "{recorded: faithfulness truth}"])
+def test_cases_that_a_store_does_not_hold_are_refused_as_other_cases(folder, juror):
+    judge(folder, f'jurors: [{{{MODEL}: "openai:truth"}}]')
+    (folder / "other.yaml").write_text(f"jurors: [{juror}]")
+    write_cases(folder, [{"question": "another", "answer": "TRUTH=YES", "contexts": ["c"]}])
+    given = ("--jury", folder / "other.yaml", "--cases", folder / "cases.jsonl")
+    result = run("replay", folder / "runs.db", *given)
+    told = " ".join(result.stderr.split())
+    assert result.exit_code == 2
+    assert "the votes of 'faithfulness truth' in" in told
+    assert "are of other cases than the ones given" in told
+    (folder / "other.yaml").write_text("jurors: [{recorded: faithfulness trut}]")
+    told = " ".join(run("replay", folder / "runs.db", *given).stderr.split())
+    assert "it holds votes of faithfulness truth. Did you mean 'faithfulness truth'?" in told

@@ -41,7 +41,7 @@ def test_nothing_beside_a_conversation_is_taken_for_the_answer(outputs):
     assert to_case({"inputs": {"question": "When?"}, "outputs": outputs}).answer is None
     assert Case.from_row({"inputs": {"question": "When?"}, "outputs": outputs}).answer is None
     result = JuryEvaluator(NotEmpty(), key="k")(inputs={"question": "When?"}, outputs=outputs)
-    assert (result["score"], result["comment"]) == (0.0, "there is no answer")
+    assert (result["score"], result["comment"].partition(";")[0]) == (0.0, "there is no answer")
     if not isinstance(outputs, list):
         assert JuryRunnable(NotEmpty()).invoke(outputs).reasoning == "there is no answer"
 
