@@ -308,9 +308,15 @@ def relabelled(found: Report, said: Sequence[str | None], pass_labels: Collectio
 
 
 def labelled_cases(
-    cases: CaseFile, column: str, messages: Messages, *, labels: Path | None = None, holds: str
+    cases: CaseFile,
+    column: str,
+    messages: Messages,
+    *,
+    labels: Path | None = None,
+    holds: str,
+    unlabelled: tuple[str, str] = ("and is left out", "and are left out"),
 ) -> LabelledCases:
-    """Read the labelled cases, and report the cases that are left out.
+    """Read the labelled cases, and report how many others there are.
 
     Args:
         cases: the file.
@@ -318,6 +324,7 @@ def labelled_cases(
         messages: prints the messages.
         labels: a file of labels, which replace those of the cases; None for those of the cases.
         holds: the words for what holds only for cases like the labelled ones, with a verb.
+        unlabelled: the words for what becomes of a case that has no label, and of several.
 
     Raises:
         InputError: no case has a label, or the file holds results.
@@ -357,8 +364,9 @@ def labelled_cases(
         messages.info(describe_left_out(split))
     left = len(read) - len(labelled) - len(split) - len(elsewhere)
     if left > 0:
-        messages.info(f"{left:,} of {counted(len(read), 'case')} {'has' if left == 1 else 'have'} no label and "
-                  f"{'is' if left == 1 else 'are'} left out")  # fmt: skip
+        one, several = unlabelled
+        without = f"has no label {one}" if left == 1 else f"have no label {several}"
+        messages.info(f"{left:,} of {counted(len(read), 'case')} {without}")
     chosen = {one.chosen for case, _ in labelled if (one := said_of(case.metadata)) is not None} - {"all"}
     if chosen:
         messages.info(

@@ -102,7 +102,13 @@ def _labels(file: Path, column: str, field_map: FieldMap | None, messages: Messa
     """
     cases = CaseFile(file, messages.info, field_map=field_map and paths_in(file, field_map))
     try:
-        found = labelled_cases(cases, column, messages, holds="the corrected difference holds")
+        found = labelled_cases(
+            cases,
+            column,
+            messages,
+            holds="the corrected difference holds",
+            unlabelled=(f"in {file}; its verdict counts, too", f"in {file}; their verdicts count, too"),
+        )
     except InputError as error:
         if cases.problems and not list(CaseFile(file, lambda _: None, field_map=cases.field_map)):
             raise InputError(f"{error}; {_NEEDS_ANSWER}") from None
