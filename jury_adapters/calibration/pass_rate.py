@@ -311,8 +311,8 @@ def rogan_gladen(
         warned.append("the estimate fell outside 0..1 and was cut: the error rates do not fit this batch")
     sentence = (
         f"Corrected for what the jury lets slip ({percent(1 - tnr)} of the bad) and refuses wrongly "
-        f"({percent(1 - tpr)} of the good), human labels would pass about {percent(value)}, if these two rates hold for "
-        "all items."
+        f"({percent(1 - tpr)} of the good), human labels would pass about {percent(value)}, if these two rates hold "
+        "for all items."
     )
     details: dict[str, JsonValue] = {"tpr": tpr, "tnr": tnr, "naive": rate, "standard_error": error}
     return Estimate(_RG, value, judged, interval, sentence, tuple(warned), details=details)

@@ -364,8 +364,7 @@ def labelled_cases(
         messages.info(describe_left_out(split))
     left = len(read) - len(labelled) - len(split) - len(elsewhere)
     if left > 0:
-        one, several = unlabelled
-        without = f"has no label {one}" if left == 1 else f"have no label {several}"
+        without = f"has no label {unlabelled[0]}" if left == 1 else f"have no label {unlabelled[1]}"
         messages.info(f"{left:,} of {counted(len(read), 'case')} {without}")
     chosen = {one.chosen for case, _ in labelled if (one := said_of(case.metadata)) is not None} - {"all"}
     if chosen:

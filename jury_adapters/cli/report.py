@@ -101,6 +101,14 @@ def report(
     draws: Annotated[
         int | None, number_option(f"With --agreement: bootstrap draws of each interval; {DRAWS} unless given.", 100)
     ] = None,
+    picked_labels: Annotated[
+        bool,
+        typer.Option(
+            "--picked-labels",
+            help="With --agreement: the labelled cases were picked by their labels, such as as many bad as good ones. "
+            "The jury's error rates alone then correct the pass rate.",
+        ),
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -122,7 +130,7 @@ def report(
     Exit code: 0, or 2 for bad input. The page needs the extra `report`, --agreement the extra `stats`.
     """
     messages = Messages(quiet=quiet)
-    options = AgreementOptions(juror or (), abstain_label or (), on, draws)
+    options = AgreementOptions(juror or (), abstain_label or (), on, draws, picked_labels)
     try:
         people = HumanLabels(labels, label_column, pass_label or (), field_map_for_store(map_, file))
         if is_store(file):

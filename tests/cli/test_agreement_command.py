@@ -85,7 +85,7 @@ def test_a_file_of_cases_is_named_with_what_to_give_instead(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "option", [["--juror", "a"], ["--abstain-label", "tie"], ["--on", "label"], ["--draws", "100"]]
+    "option", [["--juror", "a"], ["--abstain-label", "tie"], ["--on", "label"], ["--draws", "100"], ["--picked-labels"]]
 )
 def test_its_options_are_refused_without_it(tmp_path, option):
     result = run("report", tmp_path / "results.jsonl", *option)
@@ -100,6 +100,24 @@ def test_options_of_the_report_alone_are_refused_with_it(option):
     result = run("report", VOTES, "--agreement", *option)
     assert result.exit_code == 2
     assert f"{option[0]} has no meaning with --agreement" in result.stderr
+
+
+def test_labels_of_as_many_bad_as_good_cases_correct_the_pass_rate_by_the_error_rates(tmp_path):
+    """Human labels pass 80 % of the cases, the jury half of the bad ones, too; 20 good and 20 bad ones are labelled."""
+    rows = []
+    for at in range(400):
+        gold = "PASS" if at % 5 else "FAIL"
+        vote = {"label": "FAIL" if at % 10 == 5 else "PASS"}
+        labelled = at < (25 if gold == "PASS" else 100)
+        rows.append({"item_id": f"c{at}", "votes": {"ann": vote}, "gold": gold if labelled else None})
+    (tmp_path / "votes.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    picked = found(measured(tmp_path / "votes.jsonl", "--picked-labels"), "true pass rate (Rogan-Gladen)")
+    assert picked["value"] == pytest.approx(0.8)
+    assert picked["details"]["labelled"] == 40
+    (rate,) = measured(tmp_path / "votes.jsonl")["sections"]["Rates"]
+    assert rate["name"] == "true pass rate (PPI++)"
+    assert "if the labelled ones are a random sample" in rate["sentence"]
+    assert rate["interval"][1] < 0.8
 
 
 @pytest.mark.slow
