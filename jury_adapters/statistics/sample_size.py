@@ -75,7 +75,8 @@ def labels_for_interval(
     It is the smallest number whose expected half-width is at most ``half_width``: of the Wilson interval, averaged
     exactly over ``Bin(n, rate)``; or, where a jury has judged more cases than have human labels, of the interval of
     :func:`~jury_adapters.calibration.prediction_powered_rate`, with the variance ``var(y - lam f) / n + lam^2 var(f) /
-    (judged - n)`` of PPI++ at the expected TPR and TNR. About half of the intervals come out narrower.
+    (judged - n)`` of PPI++ at the expected TPR and TNR, and with the added items that this interval counts in each
+    variance. About half of the intervals come out narrower.
 
     Args:
         half_width: half of the interval's width, in 0..0.5, both excluded: 0.05 for plus or minus 5 points.
