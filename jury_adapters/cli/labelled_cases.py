@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -187,7 +187,14 @@ def labels_of_run(found: Report, column: str) -> list[str | None]:
     return said
 
 
-def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: Messages | None = None) -> Report:
+def with_given_labels(
+    found: Report,
+    file: Path,
+    people: HumanLabels,
+    messages: Messages | None = None,
+    *,
+    compared: tuple[object, Callable[[], GivenLabels]] | None = None,
+) -> Report:
     """Return a report with the human labels that the options of a command name.
 
     Args:
@@ -195,6 +202,7 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
         file: the results, or the store, that it was read from.
         people: the options. The labels that mean PASS are by default those that the results name, as far as in use.
         messages: prints the number of labels that belong to no case, and of cases with contradicting labels.
+        compared: as for :meth:`GivenLabels.check`.
 
     Raises:
         InputError: no case of the report has a label.
@@ -203,7 +211,7 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
     if people.file is not None:
         labels = GivenLabels(people.file, people.column, people.field_map or field_map_of_run(file))
         said = labels_of_entries(labels, _entries_with_answers(found, file), file)
-        labels.check(file, messages)
+        labels.check(file, messages, compared=compared)
     elif people.column != GOLD:
         said = labels_of_run(found, people.column)
     else:

@@ -22,7 +22,7 @@ from jury_adapters.cli.labelled_cases import (
     report_pass_labels,
     with_given_labels,
 )
-from jury_adapters.cli.labelled_comparison import compare_reported
+from jury_adapters.cli.labelled_comparison import compare_reported, labels_of_compared
 from jury_adapters.cli.options import (
     AsJson,
     Force,
@@ -242,7 +242,8 @@ def _found(
         report_store(found, file, messages)
     if group is None:
         report_group(found, file, messages)
-    found = with_given_labels(found, file, people, messages)
+    other_run = None if compare is None else labels_of_compared(compare, people)
+    found = with_given_labels(found, file, people, messages, compared=other_run)
     if people.pass_labels:
         check_pass_labels_of(found.label_comparison, people.file or file)
         report_pass_labels(found.label_comparison, people.file or file, messages)
