@@ -49,21 +49,18 @@ class AgreementOptions:
         abstain_labels: the labels that are not votes.
         on: what of a judgment is its vote; None for what the jury voted on.
         draws: the number of bootstrap draws of each interval; None for the default.
-        picked_labels: whether the labelled cases were picked, and are no random sample.
     """
 
     jurors: Sequence[str] = ()
     abstain_labels: Sequence[str] = ()
     on: On | None = None
     draws: int | None = None
-    picked_labels: bool = False
 
     @property
     def given(self) -> str:
         """The first of the options that was given; empty if none was."""
         options = {
             "--juror": self.jurors, "--abstain-label": self.abstain_labels, "--on": self.on, "--draws": self.draws,
-            "--picked-labels": self.picked_labels,
         }  # fmt: skip
         return next((name for name, value in options.items() if value), "")
 
@@ -98,7 +95,7 @@ def agreement_of(
 
         _report_missing(file, messages)
         votes = votes if given is None else replace(votes, contradicting=len(given.contradicting))
-        figures = full_report(votes, draws=options.draws or DRAWS, random_sample=not options.picked_labels)
+        figures = full_report(votes, draws=options.draws or DRAWS, random_sample=not people.picked)
         measured = with_stop(figures, _decision_of(file))
         measured = replace(measured, remarks=tuple(_remarks(file)))
         return measured if given is None else _with_sample_of(given, measured)

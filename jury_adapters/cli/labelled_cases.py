@@ -43,12 +43,14 @@ class HumanLabels(NamedTuple):
         column: the column of labels, of that file or of the cases.
         pass_labels: the labels that mean PASS.
         field_map: the paths of fields in the rows of the file; None for those that the results name.
+        picked: whether the labelled cases were picked by their labels, and are no random sample.
     """
 
     file: Path | None = None
     column: str = GOLD
     pass_labels: Sequence[str] = ()
     field_map: FieldMap | None = None
+    picked: bool = False
 
 
 def labels_for_store(people: HumanLabels, cases: Path | None) -> HumanLabels:

@@ -85,7 +85,7 @@ def test_a_file_of_cases_is_named_with_what_to_give_instead(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "option", [["--juror", "a"], ["--abstain-label", "tie"], ["--on", "label"], ["--draws", "100"], ["--picked-labels"]]
+    "option", [["--juror", "a"], ["--abstain-label", "tie"], ["--on", "label"], ["--draws", "100"]]
 )
 def test_its_options_are_refused_without_it(tmp_path, option):
     result = run("report", tmp_path / "results.jsonl", *option)
@@ -100,6 +100,32 @@ def test_options_of_the_report_alone_are_refused_with_it(option):
     result = run("report", VOTES, "--agreement", *option)
     assert result.exit_code == 2
     assert f"{option[0]} has no meaning with --agreement" in result.stderr
+
+
+def test_picked_labels_are_about_the_corrected_rate(tmp_path):
+    result = run("report", tmp_path / "results.jsonl", "--picked-labels")
+    assert result.exit_code == 2
+    assert "--picked-labels belongs to --agreement or --html" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("labels", [[], ["--labels", "cases.jsonl"]], ids=["of the cases", "of a file"])
+def test_a_page_of_picked_labels_has_the_rate_by_the_error_rates(tmp_path, monkeypatch, labels):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"id": f"c{at}", "answer": "" if at % 4 == 1 else "x", "gold": ("PASS", "FAIL")[at % 2] if at < 60 else None}
+        for at in range(120)
+    ]
+    (tmp_path / "cases.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "jury.yaml").write_text("jurors: [{check: not_empty}]\n")
+    assert run("judge", "cases.jsonl", "--jury", "jury.yaml", "--out", "r.jsonl").exit_code == 0
+    pages = []
+    for option in ([], ["--picked-labels"]):
+        done = run("report", "r.jsonl", "--html", "page.html", *labels, *option)
+        assert done.exit_code == 0, done.output
+        pages.append((tmp_path / "page.html").read_text())
+    sampled, picked = ("if the labelled ones are a random sample" in page for page in pages)
+    assert (sampled, picked) == (True, False)
+    assert "if these two rates hold for all items" in pages[1]
 
 
 def test_labels_of_as_many_bad_as_good_cases_correct_the_pass_rate_by_the_error_rates(tmp_path):
