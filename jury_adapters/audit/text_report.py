@@ -171,8 +171,8 @@ def _comparison(audit: Results) -> Iterator[str]:
     yield (
         f"  best juror, by its errors on wrong and on right answers: {visible(found.best_juror)}; the jury was right "
         "where it was wrong "
-        f"{counted(found.jury_better, 'time')}, and wrong where it was right {counted(found.juror_better, 'time')} "
-        f"(p {found.p:.2g})"
+        f"{counted(found.jury_better, 'time')}, and wrong where it was right {counted(found.juror_better, 'time')}, "
+        f"among the answers that both decided (p {found.p:.2g})"
     )
     for line in found.advice:
         yield f"  - {visible(line)}"

@@ -250,7 +250,7 @@ def prediction_powered_rate(
                 "random sample"
             )
     of_groups = "" if units == n else f", {counted(units, 'group')}:"
-    more = f" and {counted(others, 'further verdict')}" if others else ""
+    more = f" and {counted(others, 'further verdict')}, if the labelled ones are a random sample" if others else ""
     sentence = (
         f"Human labels would pass about {percent(value)} of items like these (95 % interval{of_groups} "
         f"{_end(interval[0])} to {_end(interval[1])}), judging by {counted(n, 'label')}{more}."
@@ -311,7 +311,8 @@ def rogan_gladen(
         warned.append("the estimate fell outside 0..1 and was cut: the error rates do not fit this batch")
     sentence = (
         f"Corrected for what the jury lets slip ({percent(1 - tnr)} of the bad) and refuses wrongly "
-        f"({percent(1 - tpr)} of the good), human labels would pass about {percent(value)}."
+        f"({percent(1 - tpr)} of the good), human labels would pass about {percent(value)}, if these two rates hold "
+        "for all items."
     )
     details: dict[str, JsonValue] = {"tpr": tpr, "tnr": tnr, "naive": rate, "standard_error": error}
     return Estimate(_RG, value, judged, interval, sentence, tuple(warned), details=details)

@@ -160,7 +160,9 @@ class AgreementReport:
         return f"{counted(doubts, 'warning')} on these numbers: see where they mislead, at the end." if doubts else ""
 
 
-def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = DRAWS, seed: int = 0) -> AgreementReport:
+def agreement_report(
+    votes: Votes, level: Level | None = None, *, draws: int = DRAWS, seed: int = 0, random_sample: bool = True
+) -> AgreementReport:
     """Analyse a batch of votes: agreement, independence, jurors, biases, and the true pass rate.
 
     Analyses that the votes do not allow (no gold labels, no generators, one order only) are omitted; so are drift and
@@ -172,6 +174,8 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
             numbers, ``"ordinal"`` for labels in a given order, nominal only otherwise.
         draws: bootstrap draws per interval; 0 for no bootstrap.
         seed: equal seeds give equal reports.
+        random_sample: as in :func:`~jury_adapters.calibration.true_pass_rate`; False for labelled items that were
+            picked.
 
     >>> report = agreement_report(Votes.from_rows([["PASS", "PASS"], ["PASS", "FAIL"], ["FAIL", "FAIL"]] * 20))
     >>> round(report.find("raw agreement").value, 3)
@@ -187,7 +191,7 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
         "Independence": tuple(_independence(votes, how)),
         "Jurors": tuple(_jurors(votes, how)),
         "Biases": with_selection(votes, _biases(votes, how)),
-        RATES: tuple(_rates(votes)),
+        RATES: tuple(_rates(votes, random_sample=random_sample)),
     }
     return AgreementReport(
         items=len(votes.items),
@@ -292,9 +296,9 @@ def _biases(votes: Votes, how: Resampling) -> Iterator[Estimate]:
         yield from verbosity(votes, resampling=how)
 
 
-def _rates(votes: Votes) -> Iterator[Estimate]:
+def _rates(votes: Votes, *, random_sample: bool) -> Iterator[Estimate]:
     if as_pass_fail(votes).pass_code is not None and votes.has_gold:
-        yield true_pass_rate(votes)
+        yield true_pass_rate(votes, random_sample=random_sample)
 
 
 def _lines(report: AgreementReport) -> Iterator[str]:

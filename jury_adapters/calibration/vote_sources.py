@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from jury_adapters.calibration.items import ItemVotes, plain
 from jury_adapters.calibration.judged_items import JudgedItems, JudgedVotes
@@ -18,10 +20,12 @@ from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.duplicates import ContradictingLabels, identity_of, one_label, refuse_other_content
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.field_names import holds_no_field
+from jury_adapters.core.formatting import visible
 from jury_adapters.core.human_labels import no_opinion
 from jury_adapters.core.judged_file import JudgedFile, cases_for_group
 from jury_adapters.core.results_file import (
     field_map_named_in,
+    group_named_in,
     label_column_named_in,
     pass_labels_named_in,
     read_results,
@@ -30,6 +34,9 @@ from jury_adapters.core.row_files import read_whole_rows
 from jury_adapters.core.verdict import metadata_of_case
 from jury_adapters.judges.experiment_rows import group_of_repeats
 from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
+
+_OfFile: TypeAlias = tuple[JudgedItems, tuple[str, ...]]
+_log = logging.getLogger(__name__)
 
 
 def row_items(
@@ -137,7 +144,7 @@ def result_items(
     path: str | Path | FrameworkResults,
     on: On | None,
     gold: str | Path | Mapping[str, Raw] | Sequence[Raw] | None,
-    group: str,
+    group: str | None,
     *,
     cases: str | Path | None = None,
     screening_tiers: bool = False,
@@ -153,7 +160,42 @@ def result_items(
                 "cases= and the file of gold= go with a file of results; for these results give gold={item_id: label}, "
                 'or the labels in metadata["gold"] of their cases'
             )
-        return verdict_items(path, on, gold or (), group, screening_tiers=screening_tiers, pass_labels=pass_labels)
+        return verdict_items(
+            path, on, gold or (), group or "", screening_tiers=screening_tiers, pass_labels=pass_labels
+        )
+    read = partial(_items_of_file, path, gold, cases=cases)
+    collected, kept_labels = read(group=group) if group is not None else _grouped_as_the_run(path, read)
+    found = collected.votes(on, screening_tiers=screening_tiers, pass_labels=pass_labels or kept_labels)
+    return found._replace(known_labels=kept_labels)
+
+
+def _grouped_as_the_run(path: str | Path, read: Callable[..., _OfFile]) -> _OfFile:
+    """Return the items of results in the groups of the run, or as independent ones, with a warning, if these lack it.
+
+    Raises:
+        InputError: the results cannot be read without groups, either.
+    """
+    group = group_named_in(path)
+    if not group:
+        return read(group="")
+    try:
+        return read(group=group)
+    except InputError as error:
+        alone = read(group="")
+        _log.warning(
+            "%s: the run was grouped by %s, but its items count as independent here: %s", path, visible(group), error
+        )
+        return alone
+
+
+def _items_of_file(
+    path: str | Path,
+    gold: str | Path | Mapping[str, Raw] | Sequence[Raw] | None,
+    *,
+    cases: str | Path | None,
+    group: str,
+) -> _OfFile:
+    """Return the items of a results file, and the labels that mean PASS according to it."""
     in_order = gold if isinstance(gold, Sequence) and not isinstance(gold, str) else None
     source = gold if isinstance(gold, str | Path) else cases
     lines = {} if source is None else dict(_rows_as_judged(source, path))
@@ -189,9 +231,7 @@ def result_items(
         raise ConfigurationError(f"gold has {len(in_order)} entries for {results} results")
     if by_id:
         refuse_other_content(with_id)
-    kept = pass_labels_named_in(path, collected.labels_used())
-    found = collected.votes(on, screening_tiers=screening_tiers, pass_labels=pass_labels or kept)
-    return found._replace(known_labels=kept)
+    return collected, pass_labels_named_in(path, collected.labels_used())
 
 
 def _file_for_group(results: str | Path, group: str) -> JudgedFile | None:

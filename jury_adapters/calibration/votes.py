@@ -227,7 +227,7 @@ class Votes:
         on: On | None = None,
         gold: str | Path | Mapping[str, Raw] | Sequence[Raw] | None = None,
         cases: str | Path | None = None,
-        group: str = "",
+        group: str | None = None,
         screening_tiers: bool = False,
         labels: Sequence[Value] = (),
         pass_label: PassLabel = None,
@@ -241,8 +241,9 @@ class Votes:
                 them in its column ``gold`` (and also has answers, generators and groups). By default the metadata of
                 the cases that the verdicts hold. For results in memory, as in :meth:`from_verdicts`.
             cases: the file that was judged, for labels (where ``gold`` gives none) and groups.
-            group: as in :meth:`from_recorded`, of the file of the cases; by default the file that the results name,
-                where the group is not in the results.
+            group: as in :meth:`from_recorded`; ``""`` for none. By default that of ``jury judge --group``, with a
+                logged warning where it is not found. If it is not in the results, it is read from the file of the
+                cases, by default the one that the results name.
             screening_tiers: as in :meth:`from_verdicts`.
             labels: as in :meth:`from_rows`.
             pass_label: as in :meth:`from_verdicts`; by default what the results name (``jury judge --pass-label``),

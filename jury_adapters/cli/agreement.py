@@ -60,7 +60,7 @@ class AgreementOptions:
     def given(self) -> str:
         """The first of the options that was given; empty if none was."""
         options = {
-            "--juror": self.jurors, "--abstain-label": self.abstain_labels, "--on": self.on, "--draws": self.draws
+            "--juror": self.jurors, "--abstain-label": self.abstain_labels, "--on": self.on, "--draws": self.draws,
         }  # fmt: skip
         return next((name for name, value in options.items() if value), "")
 
@@ -95,7 +95,8 @@ def agreement_of(
 
         _report_missing(file, messages)
         votes = votes if given is None else replace(votes, contradicting=len(given.contradicting))
-        measured = with_stop(full_report(votes, draws=options.draws or DRAWS), _decision_of(file))
+        figures = full_report(votes, draws=options.draws or DRAWS, random_sample=not people.picked)
+        measured = with_stop(figures, _decision_of(file))
         measured = replace(measured, remarks=tuple(_remarks(file)))
         return measured if given is None else _with_sample_of(given, measured)
     except UnclearLabels as error:

@@ -6,7 +6,7 @@ not tell whose answer was labelled: a label whose row has an answer counts for t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -169,12 +169,20 @@ class GivenLabels:
         """Selections by which the labelled cases among those asked about were chosen; none if at random."""
         return {chosen for row in self._used for chosen in row.chosen} - {"all"}
 
-    def check(self, judged: object, messages: Messages | None = None) -> None:
+    def check(
+        self,
+        judged: object,
+        messages: Messages | None = None,
+        *,
+        compared: tuple[object, Callable[[], GivenLabels]] | None = None,
+    ) -> None:
         """Check that some case has one of the labels, and report those that do not count.
 
         Args:
             judged: the file of the cases, for messages.
             messages: prints the number of labels that belong to no case, and of cases with contradicting labels.
+            compared: another run and a function that returns these labels after finding those of its cases, if labels
+                may be of its cases, too. It is called only where some belong to no case of the first run.
 
         Raises:
             InputError: no case has one, or a label without an answer belongs to cases with different content.
@@ -198,6 +206,10 @@ class GivenLabels:
             messages.info(f"{self._file}: {describe_left_out(split)}", "yellow")
         if messages is not None and None in self._lines.values():
             messages.info(f"{self._file}: labels may be missing{UnreadRows.of(self._file).note}", "yellow")
+        if unused and messages is not None and compared is not None:
+            run, find = compared
+            elsewhere = find()._used
+            judged, unused = f"{judged} and none of {run}", [row for row in unused if row not in elsewhere]
         if unused and messages is not None:
             labels, belong = counted(len(self._rows), "label"), "belongs" if len(unused) == 1 else "belong"
             why = _OTHER_ID if unused[0] in self._under_other_id else _NOT_THERE

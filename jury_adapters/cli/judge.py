@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from jury_adapters.cli.budgets import budget_of, check_scope
+from jury_adapters.cli.early_stops import report_no_early_stop
 from jury_adapters.cli.empty_fields import report_empty_fields
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
@@ -278,6 +279,7 @@ class _Run:
         elif not quiet:
             said = guarantee.headline if guarantee else ""
             show(lambda to: print_summary(to, self.summary, jury=title, seconds=self._seconds, guarantee=said))
+        report_no_early_stop(self._jury, self.summary, self._messages)
 
     def _judge_all(self, limit: int | None, options: BatchOptions) -> None:
         arriving = (with_label_of(case, self._label_column) for case in self._cases)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,12 +43,14 @@ class HumanLabels(NamedTuple):
         column: the column of labels, of that file or of the cases.
         pass_labels: the labels that mean PASS.
         field_map: the paths of fields in the rows of the file; None for those that the results name.
+        picked: whether the labelled cases were picked by their labels, and are no random sample.
     """
 
     file: Path | None = None
     column: str = GOLD
     pass_labels: Sequence[str] = ()
     field_map: FieldMap | None = None
+    picked: bool = False
 
 
 def labels_for_store(people: HumanLabels, cases: Path | None) -> HumanLabels:
@@ -187,7 +189,14 @@ def labels_of_run(found: Report, column: str) -> list[str | None]:
     return said
 
 
-def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: Messages | None = None) -> Report:
+def with_given_labels(
+    found: Report,
+    file: Path,
+    people: HumanLabels,
+    messages: Messages | None = None,
+    *,
+    compared: tuple[object, Callable[[], GivenLabels]] | None = None,
+) -> Report:
     """Return a report with the human labels that the options of a command name.
 
     Args:
@@ -195,6 +204,7 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
         file: the results, or the store, that it was read from.
         people: the options. The labels that mean PASS are by default those that the results name, as far as in use.
         messages: prints the number of labels that belong to no case, and of cases with contradicting labels.
+        compared: as for :meth:`GivenLabels.check`.
 
     Raises:
         InputError: no case of the report has a label.
@@ -203,7 +213,7 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
     if people.file is not None:
         labels = GivenLabels(people.file, people.column, people.field_map or field_map_of_run(file))
         said = labels_of_entries(labels, _entries_with_answers(found, file), file)
-        labels.check(file, messages)
+        labels.check(file, messages, compared=compared)
     elif people.column != GOLD:
         said = labels_of_run(found, people.column)
     else:
@@ -308,9 +318,15 @@ def relabelled(found: Report, said: Sequence[str | None], pass_labels: Collectio
 
 
 def labelled_cases(
-    cases: CaseFile, column: str, messages: Messages, *, labels: Path | None = None, holds: str
+    cases: CaseFile,
+    column: str,
+    messages: Messages,
+    *,
+    labels: Path | None = None,
+    holds: str,
+    unlabelled: tuple[str, str] = ("and is left out", "and are left out"),
 ) -> LabelledCases:
-    """Read the labelled cases, and report the cases that are left out.
+    """Read the labelled cases, and report how many others there are.
 
     Args:
         cases: the file.
@@ -318,6 +334,7 @@ def labelled_cases(
         messages: prints the messages.
         labels: a file of labels, which replace those of the cases; None for those of the cases.
         holds: the words for what holds only for cases like the labelled ones, with a verb.
+        unlabelled: the words for what becomes of a case that has no label, and of several.
 
     Raises:
         InputError: no case has a label, or the file holds results.
@@ -357,8 +374,8 @@ def labelled_cases(
         messages.info(describe_left_out(split))
     left = len(read) - len(labelled) - len(split) - len(elsewhere)
     if left > 0:
-        messages.info(f"{left:,} of {counted(len(read), 'case')} {'has' if left == 1 else 'have'} no label and "
-                  f"{'is' if left == 1 else 'are'} left out")  # fmt: skip
+        without = f"has no label {unlabelled[0]}" if left == 1 else f"have no label {unlabelled[1]}"
+        messages.info(f"{left:,} of {counted(len(read), 'case')} {without}")
     chosen = {one.chosen for case, _ in labelled if (one := said_of(case.metadata)) is not None} - {"all"}
     if chosen:
         messages.info(

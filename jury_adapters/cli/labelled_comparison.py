@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from jury_adapters.cli.given_labels import paths_in
-from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, HumanLabels, labelled_cases
+from jury_adapters.cli.given_labels import GivenLabels, paths_in
+from jury_adapters.cli.labelled_cases import (
+    NAME_PASS_LABELS,
+    HumanLabels,
+    field_map_of_run,
+    labelled_cases,
+    labels_of_entries,
+)
 from jury_adapters.cli.report_sources import compare_files
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import Case
@@ -16,7 +22,7 @@ from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.human_labels import UnclearLabels, human_label
-from jury_adapters.core.results_file import field_map_named_in, pass_labels_named_in
+from jury_adapters.core.results_file import cases_named_in, field_map_named_in, pass_labels_named_in
 from jury_adapters.critic.recorded import is_store
 
 if TYPE_CHECKING:
@@ -37,6 +43,26 @@ class LabelFiles(NamedTuple):
     def named(self) -> str:
         """The names of the files, for messages."""
         return " and ".join(map(str, self.files))
+
+
+def labels_of_compared(run: Path, people: HumanLabels) -> tuple[object, Callable[[], GivenLabels]] | None:
+    """Return the run that a report is compared with, and a function that finds the labels of its cases.
+
+    Args:
+        run: the results of the run.
+        people: the options of the report for human labels; without a file of labels there is nothing to find.
+    """
+
+    def find() -> GivenLabels:
+        from jury_adapters.report.entries import recorded_of, results_of
+
+        assert people.file is not None
+        labels = GivenLabels(people.file, people.column, people.field_map or field_map_of_run(run))
+        with suppress(InputError):  # it is reported where the runs are compared
+            labels_of_entries(labels, recorded_of(run) if is_store(run) else results_of(run, cases_named_in(run)), run)
+        return labels
+
+    return None if people.file is None else (run, find)
 
 
 def compare_reported(
@@ -102,7 +128,13 @@ def _labels(file: Path, column: str, field_map: FieldMap | None, messages: Messa
     """
     cases = CaseFile(file, messages.info, field_map=field_map and paths_in(file, field_map))
     try:
-        found = labelled_cases(cases, column, messages, holds="the corrected difference holds")
+        found = labelled_cases(
+            cases,
+            column,
+            messages,
+            holds="the corrected difference holds",
+            unlabelled=(f"in {file}; its verdict counts, too", f"in {file}; their verdicts count, too"),
+        )
     except InputError as error:
         if cases.problems and not list(CaseFile(file, lambda _: None, field_map=cases.field_map)):
             raise InputError(f"{error}; {_NEEDS_ANSWER}") from None

@@ -22,7 +22,7 @@ from jury_adapters.cli.labelled_cases import (
     report_pass_labels,
     with_given_labels,
 )
-from jury_adapters.cli.labelled_comparison import compare_reported
+from jury_adapters.cli.labelled_comparison import compare_reported, labels_of_compared
 from jury_adapters.cli.options import (
     AsJson,
     Force,
@@ -101,6 +101,14 @@ def report(
     draws: Annotated[
         int | None, number_option(f"With --agreement: bootstrap draws of each interval; {DRAWS} unless given.", 100)
     ] = None,
+    picked_labels: Annotated[
+        bool,
+        typer.Option(
+            "--picked-labels",
+            help="With --agreement or --html: the labelled cases were picked by their labels, such as as many bad as "
+            "good ones. The jury's error rates alone then correct the pass rate.",
+        ),
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -124,7 +132,7 @@ def report(
     messages = Messages(quiet=quiet)
     options = AgreementOptions(juror or (), abstain_label or (), on, draws)
     try:
-        people = HumanLabels(labels, label_column, pass_label or (), field_map_for_store(map_, file))
+        people = HumanLabels(labels, label_column, pass_label or (), field_map_for_store(map_, file), picked_labels)
         if is_store(file):
             people = labels_for_store(people, cases)
         if agreement:
@@ -143,8 +151,7 @@ def report(
             return
         if is_url(file):
             raise InputError(f"{file}: of a database, give --agreement, or let a jury vote on it: jury replay")
-        if options.given:
-            raise ConfigurationError(f"{options.given} belongs to --agreement; give both")
+        _refuse_without_agreement(options, people, html)
         if markdown and as_json:
             raise ConfigurationError("--markdown and --json both say what is printed; give one of them")
         if by:
@@ -197,6 +204,18 @@ def _refuse_beside(option: str, others: Mapping[str, object]) -> None:
             raise ConfigurationError(f"{name} has no meaning with {option}, which prints figures only")
 
 
+def _refuse_without_agreement(options: AgreementOptions, people: HumanLabels, html: Path | None) -> None:
+    """Refuse options about figures that only ``--agreement``, or it and the page, show.
+
+    Raises:
+        ConfigurationError: one of them is given.
+    """
+    if options.given:
+        raise ConfigurationError(f"{options.given} belongs to --agreement; give both")
+    if people.picked and html is None:
+        raise ConfigurationError("--picked-labels belongs to --agreement or --html; give one of them")
+
+
 def _pass_rates(report: Report, field: str) -> PassRates:
     from jury_adapters.report import pass_rates_by
 
@@ -234,7 +253,9 @@ def _found(
         report_store(found.entries, file, messages)
     if group is None:
         report_group(found, file, messages)
-    found = with_given_labels(found, file, people, messages)
+    other_run = None if compare is None else labels_of_compared(compare, people)
+    found = with_given_labels(found, file, people, messages, compared=other_run)
+    found.label_comparison.picked = people.picked
     if people.pass_labels:
         check_pass_labels_of(found.label_comparison, people.file or file)
         report_pass_labels(found.label_comparison, people.file or file, messages)

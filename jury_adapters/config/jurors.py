@@ -76,7 +76,9 @@ class RecordedSpec(JudgeSpec):
         None, description="The file of recorded votes, relative to this file. Without it each case brings its own."
     )
     labels: dict[str, Meaning] | None = Field(
-        None, description="What each label means, or its score. By default no label has a PASS/FAIL meaning."
+        None,
+        description="What each label means, or its score. By default only the words PASS and FAIL have a PASS/FAIL "
+        "meaning, and with `votes` only if the judge votes nothing else.",
     )
     threshold: float = Field(0.5, ge=0, le=1, description="Where a vote has only a score, PASS from here on.")
     cost: float = Field(

@@ -59,6 +59,7 @@ class LabelComparison:
         failed_runs: number of labelled cases that are left out because the run of the application failed.
         contradicting: number of cases without a label here because reviewers contradict each other.
         selected: how the labelled cases were chosen (``"contested"``, ``"escalated"``), unless it was at random.
+        picked: whether the labelled cases were picked by their labels, such as as many bad as good ones.
 
     >>> against = LabelComparison()
     >>> against.add(Case(answer="4", metadata={"gold": "pass"}), Judgment("PASS"))
@@ -74,6 +75,7 @@ class LabelComparison:
         self.labels: Counter[str] = Counter()
         self.merged = self.failed_runs = self.contradicting = 0
         self.selected: Collection[str] = ()
+        self.picked = False
         self._human: Counter[tuple[str, Hashable]] = Counter()  # number of cases by label and group
         self._counted = LabelOpinions()
         self._waiting: FormCounts[tuple[str | None, Hashable]] = FormCounts(self._counted.add)

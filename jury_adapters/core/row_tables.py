@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from jury_adapters.core.encodings import NOT_UTF_8, legible
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.rows import AS_CSV, LONGEST_ROW, MOST_EMPTY, TOO_MANY_EMPTY, Row, too_long
+from jury_adapters.core.strict_json import unique_keys
 
 
 def read_csv(raw: BinaryIO) -> Iterator[Row]:
@@ -130,8 +132,19 @@ def _of_cells(line: int, names: list[str], cells: list[str]) -> Row:
     garbled = next((cell for cell in cells if legible(cell) != cell), None)
     if garbled is not None:  # the judge would see another text than the one that was written
         return Row(line, None, f"{NOT_UTF_8}: {legible(garbled)[:40]!r}; if a spreadsheet wrote it, {AS_CSV}")
-    values = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
+    values: dict[str, Any] = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
+    values |= {name: _votes_in(values[name]) for name in _VOTES if name in values}
     return Row(line, values, empty=tuple(name for name in names if name and name not in values))
+
+
+def _votes_in(cell: str) -> object:
+    """Return the votes by juror that a cell contains as JSON; any other cell unchanged."""
+    if not cell.lstrip().startswith("{"):
+        return cell
+    try:
+        return json.loads(cell, object_pairs_hook=unique_keys)
+    except (ValueError, RecursionError):
+        return cell
 
 
 def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
@@ -143,4 +156,5 @@ def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
     return f'not CSV: a quote is in the middle of a quoted cell{at}{lost}; write "" for a quote inside a cell'
 
 
+_VOTES = ("votes", "human_votes")
 _SAYS_DELIMITER = re.compile(r'"?sep=([,;\t|])"?', re.IGNORECASE)

@@ -137,10 +137,18 @@ class RecordedCritic(Judge):
         """
         vote = self._recorded(case)
         self._asked[vote is not None] += 1
-        return self._without_vote() if vote is None else self._judgment_of(vote)
+        if vote is None:
+            return self._without_vote(None if self.has_own_votes else case.metadata.get("votes"))
+        return self._judgment_of(vote)
 
-    def _without_vote(self) -> Judgment:
-        return abstain(f"no vote of {self._judge} is recorded for this case")
+    def _without_vote(self, own: object) -> Judgment:
+        """Return the abstention on a case; ``own`` is what the case has in place of votes, if these are its own."""
+        if own is None or isinstance(own, Mapping):
+            return abstain(f"no vote of {self._judge} is recorded for this case")
+        return abstain(
+            f"no vote of {self._judge} is recorded: the votes of this case are not an object of votes by judge, as in "
+            f'{{"{self._judge}": "PASS"}}; a table has it as JSON'
+        )
 
     def _judgment_of(self, vote: Mapping[str, Any] | Judgment) -> Judgment:
         if isinstance(vote, Judgment):

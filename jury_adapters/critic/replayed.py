@@ -131,7 +131,7 @@ class ReplayedCritic(RecordedCritic):
                 return empty
         self._asked[found is not None] += 1
         if found is None:
-            return self._without_vote()
+            return self._without_vote(None if self.from_store else case.metadata.get("votes"))
         if found.valid and found.status not in self.opinion_statuses:
             return abstain(f"recorded: {found.label}, which is not an answer of the rubric", usage=found.usage)
         return found

@@ -121,7 +121,8 @@ class CollectedVotes:
                 votes = assemble(cast.items, pass_label=cast.pass_labels, failed_runs=cast.failed_runs)
                 del cast  # they take more memory than the votes, and are not needed for the report
                 votes = replace(votes, contradicting=against.contradicting)
-                report = with_selection_of_labels(with_stop(full_report(votes), decision), against.selected)
+                figures = full_report(votes, random_sample=not against.picked)
+                report = with_selection_of_labels(with_stop(figures, decision), against.selected)
             except ConfigurationError as error:
                 problem = problem or str(error)
             else:

@@ -396,7 +396,8 @@ def _enough(value: float, interval: Interval, n: int, groups: int | None, labell
     if needed > _MOST_CASES:
         return f"; a difference of this size would take more than {_MOST_CASES:,} cases"
     parts = [] if groups is None else [f"from {_two_digits(needed * groups / n):,} groups like these"]
-    parts += [] if labelled is None else [f"{_two_digits(needed * labelled / n):,} of them labelled"]
+    of_them = "of them" if groups is None else "of the cases"
+    parts += [] if labelled is None else [f"{_two_digits(needed * labelled / n):,} {of_them} labelled"]
     which = f", {', '.join(parts)}," if parts else ""
     return f"; about {needed:,}{which} would show a difference of this size with a power of 80 %"
 

@@ -24,7 +24,9 @@ _MANY_LABELS = 20  # of which hardly one is exactly the human label
 _WIDTH = 20  # of the diagram, in characters
 
 
-def full_report(votes: Votes, level: Level | None = None, *, draws: int = DRAWS, seed: int = 0) -> AgreementReport:
+def full_report(
+    votes: Votes, level: Level | None = None, *, draws: int = DRAWS, seed: int = 0, random_sample: bool = True
+) -> AgreementReport:
     """Analyse a batch of votes, and the confidences, scores and repetitions beside them.
 
     These are the sections of :func:`jury_adapters.calibration.agreement_report` and three more, each where the votes
@@ -37,13 +39,15 @@ def full_report(votes: Votes, level: Level | None = None, *, draws: int = DRAWS,
         level: as in :func:`jury_adapters.calibration.agreement_report`.
         draws: bootstrap draws per interval; 0 for no bootstrap.
         seed: equal seeds give equal reports.
+        random_sample: as in :func:`jury_adapters.calibration.true_pass_rate`; False for labelled items that were
+            picked.
 
     >>> rows = [["PASS", "PASS"], ["PASS", "FAIL"], ["FAIL", "FAIL"]] * 20
     >>> list(full_report(Votes.from_rows(rows)).sections)
     ['Agreement', 'Labels', 'Jurors']
     """
     how = Resampling(draws, seed)
-    base = agreement_report(votes, level, draws=draws, seed=seed)
+    base = agreement_report(votes, level, draws=draws, seed=seed, random_sample=random_sample)
     sections = {
         CONFIDENCE: with_selection(votes, _confidence(votes, how), compared=False),
         GRADES: with_selection(votes, _grades(votes, how), compared=False),

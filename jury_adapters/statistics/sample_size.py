@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from jury_adapters.calibration.binomial import check_level, fewest_items, most_errors
@@ -18,6 +18,7 @@ from jury_adapters.statistics.design_effect import Clusters, check_share
 from jury_adapters.statistics.half_width import JudgedCases, wilson_ends, wilson_half_width
 
 _FAR = 0.25  # of the half-width
+_MANY_JUDGED = 10  # judged cases for each label that is needed without a jury
 _FLOOR = f"calibrate grants nothing on fewer than {FEWEST_LABELS} decided cases, however modest the guarantee"
 
 
@@ -74,7 +75,8 @@ def labels_for_interval(
     It is the smallest number whose expected half-width is at most ``half_width``: of the Wilson interval, averaged
     exactly over ``Bin(n, rate)``; or, where a jury has judged more cases than have human labels, of the interval of
     :func:`~jury_adapters.calibration.prediction_powered_rate`, with the variance ``var(y - lam f) / n + lam^2 var(f) /
-    (judged - n)`` of PPI++ at the expected TPR and TNR. About half of the intervals come out narrower.
+    (judged - n)`` of PPI++ at the expected TPR and TNR, and with the added items that this interval counts in each
+    variance. About half of the intervals come out narrower.
 
     Args:
         half_width: half of the interval's width, in 0..0.5, both excluded: 0.05 for plus or minus 5 points.
@@ -129,8 +131,8 @@ def labels_for_interval(
     which = f"{n:,} of the {judged:,} judged cases" if judged else counted(n, "case")
     saved = "" if judged else _uneven(cluster.independent(n), rate)
     if judged and labels_alone is not None:
-        useless = "" if n < labels_alone else ": a jury with these rates hardly tells good from bad and saves no labels"
-        saved = f" Without the jury's verdicts it takes {labels_alone:,}{useless}."
+        why = "" if n < labels_alone else _why_none_saved(half_width, labels_alone, jury, cluster)
+        saved = f" Without the jury's verdicts it takes {labels_alone:,}{why}."
     return SampleSize(
         n=n,
         unit="labels",
@@ -338,6 +340,19 @@ def _judged_cases(judged: int, rate: float, tpr: float | None, tnr: float | None
     if isinstance(judged, bool) or not isinstance(judged, int) or judged < 2:
         raise ConfigurationError(f"a jury judges 2 cases or more, not {plain_repr(judged)}")
     return JudgedCases(cluster.independent(judged), rate, tpr, tnr)
+
+
+def _why_none_saved(half_width: float, labels_alone: int, jury: JudgedCases, cluster: Clusters) -> str:
+    """Return the end of a sentence: the batch is too small for a jury to save labels, or the jury is too poor."""
+    many = _MANY_JUDGED * labels_alone
+    larger = replace(jury, number=cluster.independent(many))
+    needed = _fewest_labels(half_width, larger.half_width, min(larger.number, MOST))
+    if needed is None or (labels := cluster.cases(needed)) >= labels_alone:
+        return ": a jury with these rates hardly tells good from bad and saves no labels"
+    return (
+        f": a jury saves labels only where it judges more cases than are labelled. If it judges {many:,}, it takes "
+        f"{labels:,}"
+    )
 
 
 def _fewest_labels(half_width: float, width: Callable[[int], float], most: int) -> int | None:

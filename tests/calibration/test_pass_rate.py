@@ -141,6 +141,19 @@ def test_the_sentence_is_about_the_population_and_an_end_beside_one_is_said_to_b
     assert "(95 % interval just above 0 % to " in backwards
 
 
+def test_the_sentence_says_what_must_hold_of_the_labelled_items():
+    """As many bad as good ones were picked: too few for the test of the verdicts to notice."""
+    gold = ["PASS", "FAIL"] * 12 + [None] * 60
+    rows = [["PASS"], ["FAIL"], ["PASS"], ["PASS"]] * 6 + [["PASS"]] * 45 + [["FAIL"]] * 15
+    sampled = true_pass_rate(Votes.from_rows(rows, gold=gold))
+    assert "24 labels and 60 further verdicts, if the labelled ones are a random sample." in sampled.sentence
+    picked = true_pass_rate(Votes.from_rows(rows, gold=gold), random_sample=False)
+    assert "random sample" not in picked.sentence
+    assert "if these two rates hold for all items." in picked.sentence
+    every = true_pass_rate(Votes.from_rows(rows[:24], gold=gold[:24]))
+    assert "judging by 24 labels." in every.sentence
+
+
 def test_labels_in_groups_leave_more_possible_than_as_many_without():
     """By hand: Clopper and Pearson's limits for the number of effective cases."""
     labels, groups = [1] * 22 + [0] * 2, [at // 4 for at in range(24)]

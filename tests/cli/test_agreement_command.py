@@ -102,6 +102,50 @@ def test_options_of_the_report_alone_are_refused_with_it(option):
     assert f"{option[0]} has no meaning with --agreement" in result.stderr
 
 
+def test_picked_labels_are_about_the_corrected_rate(tmp_path):
+    result = run("report", tmp_path / "results.jsonl", "--picked-labels")
+    assert result.exit_code == 2
+    assert "--picked-labels belongs to --agreement or --html" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("labels", [[], ["--labels", "cases.jsonl"]], ids=["of the cases", "of a file"])
+def test_a_page_of_picked_labels_has_the_rate_by_the_error_rates(tmp_path, monkeypatch, labels):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"id": f"c{at}", "answer": "" if at % 4 == 1 else "x", "gold": ("PASS", "FAIL")[at % 2] if at < 60 else None}
+        for at in range(120)
+    ]
+    (tmp_path / "cases.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "jury.yaml").write_text("jurors: [{check: not_empty}]\n")
+    assert run("judge", "cases.jsonl", "--jury", "jury.yaml", "--out", "r.jsonl").exit_code == 0
+    pages = []
+    for option in ([], ["--picked-labels"]):
+        done = run("report", "r.jsonl", "--html", "page.html", *labels, *option)
+        assert done.exit_code == 0, done.output
+        pages.append((tmp_path / "page.html").read_text())
+    sampled, picked = ("if the labelled ones are a random sample" in page for page in pages)
+    assert (sampled, picked) == (True, False)
+    assert "if these two rates hold for all items" in pages[1]
+
+
+def test_labels_of_as_many_bad_as_good_cases_correct_the_pass_rate_by_the_error_rates(tmp_path):
+    """Human labels pass 80 % of the cases, the jury half of the bad ones, too; 20 good and 20 bad ones are labelled."""
+    rows = []
+    for at in range(400):
+        gold = "PASS" if at % 5 else "FAIL"
+        vote = {"label": "FAIL" if at % 10 == 5 else "PASS"}
+        labelled = at < (25 if gold == "PASS" else 100)
+        rows.append({"item_id": f"c{at}", "votes": {"ann": vote}, "gold": gold if labelled else None})
+    (tmp_path / "votes.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    picked = found(measured(tmp_path / "votes.jsonl", "--picked-labels"), "true pass rate (Rogan-Gladen)")
+    assert picked["value"] == pytest.approx(0.8)
+    assert picked["details"]["labelled"] == 40
+    (rate,) = measured(tmp_path / "votes.jsonl")["sections"]["Rates"]
+    assert rate["name"] == "true pass rate (PPI++)"
+    assert "if the labelled ones are a random sample" in rate["sentence"]
+    assert rate["interval"][1] < 0.8
+
+
 @pytest.mark.slow
 def test_quiet_leaves_what_json_asks_for():
     assert run("report", VOTES, "--agreement", "--draws", 100, "--quiet").stdout == ""

@@ -365,6 +365,26 @@ def test_labels_of_a_random_part_correct(exports):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("keep", "said"),
+    [
+        (lambda at: at % 3 == 0, "80 of 120 cases have no label in mine.jsonl; their verdicts count, too"),
+        (lambda at: at != 7, "1 of 120 cases has no label in mine.jsonl; its verdict counts, too"),
+    ],
+)
+def test_cases_without_a_label_are_not_said_to_be_left_out(exports, keep, said):
+    """Their verdicts enter the corrected difference."""
+    rows = [json.loads(line) for line in Path("export_a.jsonl").read_text().splitlines()]
+    written(exports / "mine.jsonl", [row if keep(at) else {**row, "rating": None} for at, row in enumerate(rows)])
+    done = run("compare", "a.jsonl", "b.jsonl", "--labels", "mine.jsonl", "--labels", "export_b.jsonl",
+               "--label-column", "rating")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.stderr.split())
+    assert said in told
+    assert "left out" not in told
+
+
+@pytest.mark.slow
 def test_an_answer_of_both_systems_that_two_files_label_differently_makes_no_difference(exports):
     rows = [json.loads(line) for line in Path("export_b.jsonl").read_text().splitlines()]
     assert rows[0]["rating"] == "good"

@@ -114,6 +114,29 @@ def test_labels_that_match_no_case_are_counted(folder):
     assert "3 of 12 labels of labels.jsonl belong to no case of a.out.jsonl, such as that of typo9" in messages
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], ""),
+        (
+            [{"id": "q99", "gold": "FAIL", "answer": "Nobody was asked."}],
+            "1 of 21 labels of labels.jsonl belongs to no case of a.out.jsonl and none of b.out.jsonl, such as that of "
+            "q99",
+        ),
+    ],
+)
+def test_labels_of_the_run_that_a_report_is_compared_with_are_known(folder, more, said):
+    rows = {(row["id"], row["answer"]): {**row, "gold": "PASS"} for bot in "ab" for row in answers(bot)}
+    (folder / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in [*rows.values(), *more]))
+    done = run("report", "a.out.jsonl", "--compare", "b.out.jsonl", "--labels", "labels.jsonl")
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.stderr.split())
+    assert said in told
+    assert ("belong" in told) == bool(said)
+    alone = run("report", "a.out.jsonl", "--labels", "labels.jsonl").stderr
+    assert "belong to no case of a.out.jsonl, such as" in " ".join(alone.split())
+
+
 def labels_of(tmp_path, *rows):
     (tmp_path / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return GivenLabels(tmp_path / "labels.jsonl")

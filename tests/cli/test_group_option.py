@@ -6,9 +6,10 @@ import pytest
 from typer.testing import CliRunner
 
 from jury_adapters import Report
-from jury_adapters.calibration import Votes
+from jury_adapters.calibration import Votes, true_pass_rate
 from jury_adapters.cli.app import app
 from jury_adapters.core.clustered_shares import clustered_paired_interval, clustered_wilson
+from jury_adapters.core.errors import InputError
 from jury_adapters.core.statistics import wilson
 
 GROUPS = [(5, 5)] * 5 + [(0, 5)] * 3
@@ -185,6 +186,43 @@ def test_python_finds_a_group_in_the_judged_file_that_the_results_name(folder):
     assert Report.read("r.jsonl").figures.summary.groups == 8
     votes = Votes.from_results("r.jsonl", group="question")
     assert (len(set(votes.groups)), votes.has_gold) == (8, True)
+
+
+def labelled(folder, **more):
+    rows = [{**row, "question": f"q{at % 8}", "gold": "PASS" if at % 3 else "FAIL"} for at, row in enumerate(ROWS)]
+    return written(folder / "cases.jsonl", [row | more for row in rows])
+
+
+@pytest.mark.parametrize("group", ["Document", "question"])
+@pytest.mark.parametrize("source", [{}, {"cases": "cases.jsonl"}, {"gold": "cases.jsonl"}], ids=["", "cases", "gold"])
+def test_votes_in_python_keep_the_group_of_the_run(folder, group, source):
+    assert judge("--group", group, "--out", "r.jsonl", "-q", cases=labelled(folder)).exit_code == 0
+    kept = Votes.from_results("r.jsonl", **source)
+    assert kept.groups.tolist() == Votes.from_results("r.jsonl", group=group, **source).groups.tolist()
+    assert len(set(kept.groups.tolist())) == 8
+    assert len(set(Votes.from_results("r.jsonl", group="meta.user", **source).groups.tolist())) == 4
+    alone = Votes.from_results("r.jsonl", group="", **source)
+    assert not alone.grouped
+    assert "8 groups" in true_pass_rate(kept).sentence
+    assert "groups" not in true_pass_rate(alone).sentence
+
+
+def test_the_groups_of_a_run_that_are_not_found_are_missed_in_the_log(folder, caplog):
+    cases = labelled(folder)
+    assert judge("--group", "question", "--out", "r.jsonl", "-q", cases=cases).exit_code == 0
+    cases.unlink()
+    assert not Votes.from_results("r.jsonl").grouped
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert "r.jsonl: the run was grouped by question, but its items count as independent here" in record.message
+    with pytest.raises(InputError, match="has no question"):
+        Votes.from_results("r.jsonl", group="question")
+
+
+def test_votes_of_a_run_without_groups_are_independent_without_a_warning(folder, caplog):
+    assert judge("--out", "r.jsonl", "-q", cases=labelled(folder)).exit_code == 0
+    assert not Votes.from_results("r.jsonl").grouped
+    assert not caplog.records
 
 
 @pytest.mark.slow

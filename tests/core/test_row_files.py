@@ -44,6 +44,20 @@ def values(path):
     return [row.values for row in rows]
 
 
+@pytest.mark.parametrize("column", ["votes", "human_votes"])
+def test_the_votes_of_a_table_are_json_and_other_columns_stay_text(tmp_path, column):
+    cast = {"ann": {"label": "FAIL", "confidence": 0.7}, "bob": "PASS"}
+    rows = [{"id": "1", column: json.dumps(cast), "answer": '{"price": 3}'}, {"id": "2", column: "12", "answer": "b"}]
+    for name, sign in (("v.csv", ","), ("v.tsv", "\t")):
+        text = io.StringIO()
+        table = csv.DictWriter(text, rows[0], delimiter=sign)
+        table.writeheader()
+        table.writerows([*rows, {"id": "3", column: "{'ann': 'PASS'}", "answer": "c"}])
+        read = values(written(tmp_path, name, text.getvalue()))
+        assert [row[column] for row in read] == [cast, "12", "{'ann': 'PASS'}"]
+        assert read[0]["answer"] == '{"price": 3}'
+
+
 @pytest.mark.parametrize("packed", ["", ".gz"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "bom"])
 @pytest.mark.parametrize("suffix", KINDS)

@@ -309,3 +309,12 @@ def test_true_is_a_pass_unless_it_has_another_meaning(own, labels, expected):
     judge = RecordedCritic("ann", None if own else votes, labels=labels)
     judged = [judge.judge(metadata={"item_id": item, "votes": cast}) for item, cast in votes.items()]
     assert [(one.status, one.label) for one in judged] == (expected or [("FAIL", "True"), ("PASS", "False")])
+
+
+@pytest.mark.parametrize("votes", ["{'ann': 'PASS'}", ["PASS"], 3])
+def test_votes_that_are_not_an_object_are_said_to_be_why_there_is_none(votes):
+    said = RecordedCritic("ann").judge(answer="x", metadata={"votes": votes})
+    assert said.status is Status.ABSTAIN
+    assert 'are not an object of votes by judge, as in {"ann": "PASS"}' in said.reasoning
+    missing = RecordedCritic("ann").judge(answer="x", metadata={"votes": {"bob": "PASS"}})
+    assert "no vote of ann is recorded for this case" in missing.reasoning

@@ -161,6 +161,17 @@ def test_more_cases_in_groups_are_more_groups():
 
 
 @pytest.mark.parametrize(
+    ("groups", "needed"),
+    [
+        (None, "about 1,600, 400 of them labelled, would show"),
+        (50, "about 1,600, from 200 groups like these, 400 of the cases labelled, would show"),
+    ],
+)
+def test_cases_are_labelled_and_not_groups(groups, needed):
+    assert needed in difference_sentence(0.08, (-0.03, 0.19), 400, groups=groups, labelled=100)
+
+
+@pytest.mark.parametrize(
     ("interval", "p", "groups", "reason"),
     [
         (

@@ -87,6 +87,33 @@ def test_a_better_jury_saves_labels_and_a_useless_one_none() -> None:
     assert labels_for_interval(0.05, 0.8, judged=5000, tpr=0.95, tnr=0.9).details["labels_alone"] == alone
 
 
+@pytest.mark.parametrize(
+    ("half_width", "rate", "judged", "tpr", "tnr", "groups"),
+    [(0.06, 0.6, 256, 0.98, 0.97, {}), (0.06, 0.8, 245, 0.9, 0.8, {"group_size": 4, "icc": 0.15})],
+)
+def test_no_label_saved_for_want_of_judged_cases_is_not_blamed_on_the_jury(
+    half_width: float, rate: float, judged: int, tpr: float, tnr: float, groups: dict[str, float]
+) -> None:
+    found = labels_for_interval(half_width, rate, judged=judged, tpr=tpr, tnr=tnr, **groups)
+    alone = found.details["labels_alone"]
+    assert isinstance(alone, int)
+    assert found.n >= alone
+    assert "tells good from bad" not in found.sentence
+    advised = re.search(
+        r"only where it judges more cases than are labelled. If it judges ([\d,]+), it takes ([\d,]+)", found.sentence
+    )
+    assert advised is not None, found.sentence
+    more, fewer = (int(number.replace(",", "")) for number in advised.groups())
+    assert labels_for_interval(half_width, rate, judged=more, tpr=tpr, tnr=tnr, **groups).n == fewer < alone
+
+
+@pytest.mark.parametrize("judged", [260, 4000])
+def test_a_jury_that_saves_no_label_in_any_batch_is_said_to_tell_nothing(judged: int) -> None:
+    found = labels_for_interval(0.06, 0.6, judged=judged, tpr=0.5, tnr=0.52)
+    assert "hardly tells good from bad and saves no labels" in found.sentence
+    assert "If it judges" not in found.sentence
+
+
 def granted(n: int, alpha: float, level: float, error_rate: float, least: int) -> float:
     """The probability of a guarantee, from scipy alone."""
     if n < least:
