@@ -116,10 +116,11 @@ class Report:
         cases, and so do runs that were judged in the background. Verdicts alone include only the ids of their cases.
 
         Results of LlamaIndex's evaluators include their query, response and contexts. Results of this package's
-        evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Rows of a LangSmith
-        experiment include the run and the example. If several evaluators judged an item, in the dictionary of
-        ``BatchEvalRunner`` or in a row of LangSmith, each is a criterion, and an item passes if all of them pass. The
-        criteria of an evaluator's scorecard have rows of their own.
+        evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Without ``passing``, a
+        score from 0.5 passes. The scores of an evaluator count if all of them can be scores from 0 to 1; ratings from
+        1 to 5 are no scores. Rows of a LangSmith experiment include the run and the example. If several evaluators
+        judged an item, in the dictionary of ``BatchEvalRunner`` or in a row of LangSmith, each is a criterion, and an
+        item passes if all of them pass. The criteria of an evaluator's scorecard have rows of their own.
         Evaluators of two answers do not count; LangSmith's metrics (numbers other than 0 and 1) count only if alone.
 
         Args:
