@@ -91,6 +91,24 @@ def read_preference(score: object, label: object, reason: str) -> Judgment:
     return Judgment(None, label=preferred, reasoning=reason)
 
 
+def preference_between(read: EvaluatorResult, result: object) -> Judgment:
+    """Return the better of two responses, according to a result of LlamaIndex's ``PairwiseComparisonEvaluator``.
+
+    In a flipped comparison, the result is about the second response.
+
+    Args:
+        read: the result, as :func:`read_result` reads it.
+        result: the result itself.
+    """
+    source, score = getattr(result, "pairwise_source", None), plain_scalar(read.score)
+    source = getattr(source, "value", source)
+    if score is None and read.passed is not None:
+        score = float(read.passed)
+    if source == "flipped" and isinstance(score, int | float):
+        score = 1.0 - score
+    return read_preference(0.5 if source == "neither" else score, None, read.reason)
+
+
 def is_cost(value: object) -> TypeGuard[float]:
     """Return whether a value is a number of US dollars from 0."""
     return _is_number(value) and value >= 0

@@ -23,6 +23,7 @@ from jury_adapters.judges.llama_index_results import (
     LlamaIndexResult,
     is_llama_index_result,
     joined,
+    pair_of,
     pairs_of_batch,
     retrieval_hint,
 )
@@ -109,7 +110,7 @@ def _items_of(results: Iterable[object]) -> Iterable[object]:
 
 def _pair_in(item: object, raw: EvaluatorResults) -> Pair:
     if is_llama_index_result(item):
-        return raw.pair(item)
+        return pair_of(item, raw)
     if isinstance(item, Judgment):
         return None, item
     if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], Case | None) and _is_judgment(item[1]):

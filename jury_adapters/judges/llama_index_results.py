@@ -13,9 +13,11 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.loose_values import text_of, texts_of
 from jury_adapters.core.scorecard import verdict_of_criteria
+from jury_adapters.core.usage import UNCOUNTED
 from jury_adapters.core.values import freeze_mapping
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.judges.raw_results import RawResults
+from jury_adapters.judges.external_results import preference_between
+from jury_adapters.judges.raw_results import RawResults, read_raw
 
 
 class LlamaIndexResult(Protocol):
@@ -47,24 +49,48 @@ class EvaluatorResults:
 
     A result of this package's evaluators has the verdict. For other results, ``passing`` means PASS or FAIL; if it is
     None, a score from 0.5 upwards means PASS. Scores count if they are from 0 to 1, see
-    :class:`jury_adapters.judges.raw_results.RawResults`. An invalid result is ABSTAIN.
+    :class:`jury_adapters.judges.raw_results.RawResults`. A comparison of LlamaIndex has the label ``A``, ``B`` or
+    ``tie``. An invalid result is ABSTAIN.
 
     Args:
         results: all results of the evaluator.
         name: its name; empty if it is not known.
+
+    Attributes:
+        compares: whether it says, at least once, which of two answers is better.
     """
 
     def __init__(self, results: Iterable[LlamaIndexResult], name: str = "") -> None:
-        self._raw = RawResults([result for result in results if _verdict_in(result) is None], name)
-
-    def pair(self, result: LlamaIndexResult) -> tuple[Case | None, Judgment]:
-        """Return the case and the judgment of one of the results."""
-        return _case_of((result,)), self.judgment(result)
+        all_results = list(results)
+        raw = [result for result in all_results if _verdict_in(result) is None]
+        self.compares = any(map(_is_preference, all_results))
+        self._compares_raw = any(map(_is_preference, raw))
+        self._raw = RawResults([result for result in raw if not _is_preference(result)], name)
 
     def judgment(self, result: LlamaIndexResult) -> Judgment:
         """Return the judgment in one of the results."""
         verdict = _verdict_in(result)
-        return self._raw.judgment(result) if verdict is None else verdict
+        if verdict is not None:
+            return verdict
+        if not _is_preference(result):
+            return self._raw.judgment(result)
+        return evolve(preference_between(read_raw(result), result), usage=UNCOUNTED)
+
+    def answer(self, result: LlamaIndexResult) -> str | None:
+        """Return the answer that was judged, if the result has it; its response is another text in a comparison.
+
+        LlamaIndex's comparison returns the reply of its model as the response. An unreadable reply gives an invalid
+        result, which does not say that it is one of a comparison.
+        """
+        raw = _verdict_in(result) is None
+        if raw and (_is_preference(result) or (self._compares_raw and result.invalid_result)):
+            return None
+        return result.response
+
+
+def pair_of(result: LlamaIndexResult, reader: EvaluatorResults) -> tuple[Case | None, Judgment]:
+    """Return the case and the judgment of one of the results of an evaluator."""
+    return _case_of((result,), (reader.answer(result),)), reader.judgment(result)
 
 
 def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[tuple[Case | None, Judgment]]:
@@ -80,10 +106,11 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[tuple[Ca
     """
     by_name = _checked(results)
     readers = {name: EvaluatorResults(found, name) for name, found in by_name.items()}
-    preferences = {name for name, found in by_name.items() if any(map(_is_preference, found))}
+    preferences = {name for name, reader in readers.items() if reader.compares}
     for of_item in zip(*by_name.values(), strict=True):
         judgments = {name: readers[name].judgment(result) for name, result in zip(by_name, of_item, strict=True)}
-        case, judgment = _case_of(of_item), joined(judgments, preferences)
+        answers = [readers[name].answer(result) for name, result in zip(by_name, of_item, strict=True)]
+        case, judgment = _case_of(of_item, answers), joined(judgments, preferences)
         if case is not None and isinstance(judgment, Verdict):
             judgment = evolve(judgment, case_id=case.item_id, case_metadata=case.metadata)
         yield case, judgment
@@ -145,10 +172,15 @@ def _is_preference(result: object) -> bool:
     return getattr(result, "pairwise_source", None) is not None or getattr(result, "comparison", False) is True
 
 
-def _case_of(results: Sequence[Any]) -> Case | None:
-    """Return the case of an item; each text, the id and each entry of metadata is from the first result that has it."""
+def _case_of(results: Sequence[Any], answers: Sequence[str | None]) -> Case | None:
+    """Return the case of an item; each text, the id and each entry of metadata is from the first result that has it.
+
+    Args:
+        results: the results of the evaluators.
+        answers: the answer that each of them judged; None where a result does not have it.
+    """
     query = next((one.query for one in results if one.query is not None), None)
-    response = next((one.response for one in results if one.response is not None), None)
+    response = next((answer for answer in answers if answer is not None), None)
     contexts = next((one.contexts for one in results if one.contexts), ())
     if query is None and response is None and not contexts:
         return None

@@ -42,7 +42,7 @@ class RawResults:
 
     def judgment(self, result: object) -> Judgment:
         """Return the judgment in one of the results. Without ``passing``, a score from 0.5 is PASS."""
-        read = _read(result)
+        read = read_raw(result)
         score = _number_in(read)
         if score is None or not self._doubt:
             return _SCALE.judgment(read, UNCOUNTED)
@@ -56,7 +56,8 @@ class RawResults:
         return evolve(judgment, metadata=freeze_mapping({**judgment.metadata, **kept}))
 
 
-def _read(result: object) -> EvaluatorResult:
+def read_raw(result: object) -> EvaluatorResult:
+    """Return a result that is a single one, as :func:`jury_adapters.judges.external_results.read_result` reads it."""
     read = read_result(result)
     assert isinstance(read, EvaluatorResult)
     return read
@@ -64,7 +65,7 @@ def _read(result: object) -> EvaluatorResult:
 
 def _doubt_in(result: object) -> str:
     """Return why the number in a result is not a score from 0 to 1; empty if it can be one."""
-    read = _read(result)
+    read = read_raw(result)
     score = _number_in(read)
     if score is None:
         return ""

@@ -121,7 +121,8 @@ class Report:
         1 to 5 are no scores. Rows of a LangSmith experiment include the run and the example. If several evaluators
         judged an item, in the dictionary of ``BatchEvalRunner`` or in a row of LangSmith, each is a criterion, and an
         item passes if all of them pass. The criteria of an evaluator's scorecard have rows of their own.
-        Evaluators of two answers do not count; LangSmith's metrics (numbers other than 0 and 1) count only if alone.
+        Evaluators of two answers do not count, and their criterion has the labels ``A``, ``B`` and ``tie``; LangSmith's
+        metrics (numbers other than 0 and 1) count only if alone.
 
         Args:
             results: verdicts, pairs of case and verdict, judged runs, ``EvaluationResult`` objects, or rows of
