@@ -64,7 +64,7 @@ def evaluated_cases(results: FrameworkResults) -> list[EvaluatedCase]:
 
     Raises:
         ConfigurationError: an item is none of these, or the evaluators of a dictionary have different numbers of
-            results.
+            results, or results about different items.
     """
     if isinstance(results, str | Path):
         raise ConfigurationError(f"these are results, not a file; Report.read({plain_repr(str(results))}) reads a file")

@@ -76,15 +76,19 @@ class EvaluatorResults:
             return self._raw.judgment(result)
         return evolve(preference_between(read_raw(result), result), usage=UNCOUNTED)
 
-    def answer(self, result: LlamaIndexResult) -> str | None:
-        """Return the answer that was judged, if the result has it; its response is another text in a comparison.
+    def answer(self, result: LlamaIndexResult, *, certain: bool = False) -> str | None:
+        """Return the answer that was judged, if the result has it.
 
         LlamaIndex's comparison returns the reply of its model as the response. An unreadable reply gives an invalid
         result, which does not say that it is one of a comparison.
+
+        Args:
+            result: the result.
+            certain: whether to return None for a response that may be the reply of a model.
         """
-        raw = _verdict_in(result) is None
-        if raw and (_is_preference(result) or (self._compares_raw and result.invalid_result)):
-            return None
+        if _verdict_in(result) is None:
+            may_compare = result.invalid_result and (certain or self._compares_raw)
+            return None if may_compare or _is_preference(result) else result.response
         return result.response
 
 
@@ -102,15 +106,20 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[tuple[Ca
             count in it.
 
     Raises:
-        ConfigurationError: the evaluators have different numbers of results, or there are other objects among them.
+        ConfigurationError: the evaluators have different numbers of results, their results at one position are about
+            different items, or there are other objects among them.
     """
     by_name = _checked(results)
     readers = {name: EvaluatorResults(found, name) for name, found in by_name.items()}
     preferences = {name for name, reader in readers.items() if reader.compares}
-    for of_item in zip(*by_name.values(), strict=True):
-        judgments = {name: readers[name].judgment(result) for name, result in zip(by_name, of_item, strict=True)}
-        answers = [readers[name].answer(result) for name, result in zip(by_name, of_item, strict=True)]
-        case, judgment = _case_of(of_item, answers), joined(judgments, preferences)
+    for number, of_item in enumerate(zip(*by_name.values(), strict=True), start=1):
+        one = {name: (reader, result) for (name, reader), result in zip(readers.items(), of_item, strict=True)}
+        _check_same_item(number, one)
+        judgments = {name: reader.judgment(result) for name, (reader, result) in one.items()}
+        sure, all_of_them = (
+            [reader.answer(result, certain=certain) for reader, result in one.values()] for certain in (True, False)
+        )
+        case, judgment = _case_of(of_item, sure + all_of_them), joined(judgments, preferences)
         if case is not None and isinstance(judgment, Verdict):
             judgment = evolve(judgment, case_id=case.item_id, case_metadata=case.metadata)
         yield case, judgment
@@ -162,6 +171,46 @@ def _checked(results: Mapping[str, Iterable[object]]) -> dict[str, list[LlamaInd
     return by_name
 
 
+def _check_same_item(number: int, results: Mapping[str, tuple[EvaluatorResults, LlamaIndexResult]]) -> None:
+    """Check that the results of all evaluators at one position are about one item.
+
+    Raises:
+        ConfigurationError: two of them have different ids, queries or responses.
+    """
+    ids: dict[str, str] = {}
+    queries: dict[str, str] = {}
+    answers: dict[str, str] = {}
+    for name, (reader, result) in results.items():
+        if (item := getattr(result, "item_id", None)) is not None:
+            ids[name] = str(item)
+        if query := _words(result.query):
+            queries[name] = query
+        if answer := _words(reader.answer(result, certain=True)):
+            answers[name] = answer
+    rule = "every evaluator has one result per item, in the same order"
+    if found := _first_different(ids):
+        one, other = found
+        raise ConfigurationError(
+            f"{rule}; result {number} of {plain_repr(other)} has the id {plain_repr(ids[other])}, and of "
+            f"{plain_repr(one)} {plain_repr(ids[one])}"
+        )
+    for what, texts in (("queries", queries), ("responses", answers)):
+        if found := _first_different(texts):
+            one, other = map(plain_repr, found)
+            raise ConfigurationError(f"{rule}; the {what} of result {number} of {one} and of {other} differ")
+
+
+def _first_different(by_name: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the first name, and the first other one with another value; None if all values are equal."""
+    first = next(iter(by_name), "")
+    return next(((first, name) for name, value in by_name.items() if value != by_name[first]), None)
+
+
+def _words(text: object) -> str:
+    """Return a text without differences of white space; empty if there is none."""
+    return " ".join((text_of(text) or "").split())
+
+
 def _verdict_in(result: object) -> Judgment | None:
     verdict = getattr(result, "verdict", None)
     return verdict if isinstance(verdict, Judgment) else None
@@ -177,7 +226,7 @@ def _case_of(results: Sequence[Any], answers: Sequence[str | None]) -> Case | No
 
     Args:
         results: the results of the evaluators.
-        answers: the answer that each of them judged; None where a result does not have it.
+        answers: the answers that they judged, None where a result does not have it; the first one counts.
     """
     query = next((one.query for one in results if one.query is not None), None)
     response = next((answer for answer in answers if answer is not None), None)

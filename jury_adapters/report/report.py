@@ -137,7 +137,7 @@ class Report:
 
         Raises:
             ConfigurationError: there are no results, or there are other objects among them, evaluators of one batch
-                have different numbers of results, or a case has no such group.
+                have different numbers of results or judged different items, or a case has no such group.
             UnclearLabels: cases have human labels, and none has one of the ``pass_labels``.
 
         >>> from jury_adapters import grounding_screen
