@@ -113,7 +113,8 @@ class Report:
         """Return the report of results.
 
         Pairs of case and verdict, as :meth:`~jury_adapters.Judge.judge_pairs` yields them, include the texts of the
-        cases, and so do runs that were judged in the background. Verdicts alone include only the ids of their cases.
+        cases, and so do runs that were judged in the background. The attempts of a guard at one answer are one case:
+        the last attempt, with the usage of all. Verdicts alone include only the ids of their cases.
 
         Results of LlamaIndex's evaluators include their query, response and contexts. Results of this package's
         evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Without ``passing``, a
