@@ -25,6 +25,7 @@ from jury_adapters.critic.recorded import is_store
 from jury_adapters.judges.experiment_rows import group_of_repeats
 from jury_adapters.judges.framework_results import FrameworkResults
 from jury_adapters.report.analysis import Analysis, CollectedVotes
+from jury_adapters.report.bare_judgments import warn_of_bare_judgments
 from jury_adapters.report.comparison import Comparison, compare
 from jury_adapters.report.entries import Entry, FileEntries, decision_of, entries_of, known_group, recorded_of
 from jury_adapters.report.figures import Figures
@@ -114,7 +115,9 @@ class Report:
 
         Pairs of case and verdict, as :meth:`~jury_adapters.Judge.judge_pairs` yields them, include the texts of the
         cases, and so do runs that were judged in the background. The attempts of a guard at one answer are one case:
-        the last attempt, with the usage of all. Verdicts alone include only the ids of their cases.
+        the last attempt, with the usage of all. Verdicts alone include only the ids and the metadata of their cases.
+        The judgments of a single judge that :meth:`~jury_adapters.Judge.judge_many` yields include neither: there are
+        no ids and no human labels then, which the log says.
 
         Results of LlamaIndex's evaluators include their query, response and contexts. Results of this package's
         evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Without ``passing``, a
@@ -146,6 +149,7 @@ class Report:
         """
         title = title or (next(iter(results)) if isinstance(results, Mapping) and len(results) == 1 else "")
         entries = with_groups_of_lone_runs(entries_of(results), group or "")
+        warn_of_bare_judgments(entries)
         group = group_of_repeats(entry.case for entry in entries) if group is None else group
         return cls(
             entries, title=title, unread=unread, decision=decision, pass_labels=pass_labels, group=group
