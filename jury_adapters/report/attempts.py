@@ -1,4 +1,4 @@
-"""Attempts of guards at one answer, of which a report counts the last one."""
+"""Attempts at one answer that a jury sent back, of which a report counts the last one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from jury_adapters.judges.framework_results import EvaluatedCase
 
 
 def last_attempts(cases: Iterable[EvaluatedCase]) -> list[EvaluatedCase]:
-    """Return the cases without the rejected attempts after which a guard asked again.
+    """Return the cases without the rejected attempts after which the application was asked again.
 
-    An application that is asked a question twice because of a review gives one answer. The last attempt at it is the
-    case; its judgment includes the usage of the attempts before it.
+    An application that is asked twice because of a review gives one answer. The last attempt at it is the case; its
+    judgment includes the usage of the attempts before it.
 
     Args:
-        cases: the cases. Attempts are runs of a guard whose metadata count them; those of one answer have the same
-            ``jury_turn`` in the metadata, or else the same id of the run.
+        cases: the cases. Attempts are runs whose metadata count them (``attempt``, from 0); those at one answer have
+            the same ``jury_turn`` in the metadata, or else the same id of the run.
     """
     kept: list[EvaluatedCase | None] = []
     latest: dict[Hashable, int] = {}
@@ -41,7 +41,7 @@ def last_attempts(cases: Iterable[EvaluatedCase]) -> list[EvaluatedCase]:
 
 
 def _attempt(run: Run | None) -> tuple[Hashable | None, int]:
-    """Return what identifies the answer that a run of a guard attempts, or None, and the number of the attempt."""
+    """Return what identifies the answer that a run is an attempt at, or None, and the number of the attempt."""
     number = None if run is None else run.metadata.get("attempt")
     if run is None or not isinstance(number, int) or isinstance(number, bool):
         return None, 0

@@ -121,8 +121,8 @@ def _place(entry: Entry | Outline, position: int) -> str:
 def entries_of(results: FrameworkResults) -> list[Entry]:
     """Return one entry per result, in the order of the input; see :func:`evaluated_cases`.
 
-    A verdict without its case has the id of the case, and no texts. The attempts of a guard at one answer are one
-    entry.
+    A verdict without its case has the id of the case, and no texts. The attempts at one answer, which a jury sent
+    back, are one entry.
     """
     cases = last_attempts(evaluated_cases(results))
     return [replace(entry_of(Judged(one.index, one.case, one.judgment)), run=one.run) for one in cases]

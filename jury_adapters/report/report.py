@@ -114,10 +114,9 @@ class Report:
         """Return the report of results.
 
         Pairs of case and verdict, as :meth:`~jury_adapters.Judge.judge_pairs` yields them, include the texts of the
-        cases, and so do runs that were judged in the background. The attempts of a guard at one answer are one case:
-        the last attempt, with the usage of all. Verdicts alone include only the ids and the metadata of their cases.
-        The judgments of a single judge that :meth:`~jury_adapters.Judge.judge_many` yields include neither: there are
-        no ids and no human labels then, which the log says.
+        cases, and so do runs that were judged in the background. Of the attempts at one answer, which a jury sent back,
+        the last one is the case, with the usage of all. Verdicts alone include the id and the metadata of their cases,
+        and the judgments of a single judge nothing, as the log says: no ids and no human labels.
 
         Results of LlamaIndex's evaluators include their query, response and contexts. Results of this package's
         evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Without ``passing``, a
