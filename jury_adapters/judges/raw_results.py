@@ -44,7 +44,7 @@ class RawResults:
         """Return the judgment in one of the results. Without ``passing``, a score from 0.5 is PASS."""
         read = read_raw(result)
         score = _number_in(read)
-        if score is None or not self._doubt:
+        if score is None or read.error or not self._doubt:
             return _SCALE.judgment(read, UNCOUNTED)
         kept = freeze_mapping({"score": score})
         if read.passed is None:
