@@ -77,7 +77,8 @@ def without_case(error: InputError) -> InputError:
     """Return the error of a missing group for a case of which only the metadata in its verdict is known."""
     return InputError(
         f"{error}; the case itself is not known, only the metadata in its verdict; give the file that was judged "
-        "for its texts (jury report --cases CASES, or cases= in Python)"
+        "for its texts (jury report --cases CASES, or cases= in Python) or, for results in memory, what judge_pairs() "
+        "yields"
     )
 
 

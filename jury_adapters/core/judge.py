@@ -258,7 +258,8 @@ class Judge(ABC):
     def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
         """Judge many cases and yield the judgments in input order, or with ``ordered=False`` as they finish.
 
-        See :func:`jury_adapters.core.batch.stream` for the options.
+        The verdict of a jury has the id and the metadata of its case; for reports of other judges take
+        :meth:`judge_pairs`. See :func:`jury_adapters.core.batch.stream` for the options.
         """
         from jury_adapters.core import stream
 

@@ -16,7 +16,8 @@ from jury_adapters.core.loose_values import field_of, text_of
 from jury_adapters.core.runs import Run
 from jury_adapters.core.usage import UNCOUNTED
 from jury_adapters.core.values import JsonValue, freeze_mapping, plain_scalar
-from jury_adapters.judges.external_results import EvaluatorResult, judgment_of_result, read_result
+from jury_adapters.judges.external_results import EvaluatorResult, read_result
+from jury_adapters.judges.raw_results import RawResults
 
 EXAMPLE = "langsmith_example"
 """Entry of a case's metadata: the id of its LangSmith example, where the id of the case is another one."""
@@ -61,6 +62,7 @@ class ExperimentRows:
         self._are_own_unique = len(set(named)) == len(named)
         self._seen = Counter[str]()
         self._metrics = _metrics_in(rows)
+        self._raw = self._raw_results(rows)
 
     def read(self, row: Mapping[str, Any]) -> EvaluatedRun:
         """Return the parts of a row."""
@@ -71,11 +73,21 @@ class ExperimentRows:
             if name in self._metrics:
                 numbers[name] = plain_scalar(field_of(result, "score"))
             else:
-                judgments[name] = _judgment_in(result)
+                known = _judgment_in(result)
+                judgments[name] = self._raw[name].judgment(result) if known is None else known
         case = self._case_of(run, example)
         if case is not None and numbers:
             case = case.model_copy(update={"metadata": {**numbers, **case.metadata}})
         return EvaluatedRun(case, judgments, _run_of(run))
+
+    def _raw_results(self, rows: Iterable[Mapping[str, Any]]) -> dict[str, RawResults]:
+        """Return the results that have no judgment, by the name of their evaluator."""
+        by_name: dict[str, list[object]] = {}
+        for row in rows:
+            for name, result in _named_results(row):
+                if name not in self._metrics and _judgment_in(result) is None:
+                    by_name.setdefault(name, []).append(result)
+        return {name: RawResults(results, name) for name, results in by_name.items()}
 
     def _case_of(self, run: object, example: object) -> Case | None:
         row: dict[str, object] = {
@@ -175,14 +187,15 @@ def _is_number(result: object) -> bool:
     return isinstance(score, int | float) and not isinstance(score, bool) and score not in (0, 1)
 
 
-def _judgment_in(result: object) -> Judgment:
+def _judgment_in(result: object) -> Judgment | None:
+    """Return the verdict in a result of ours, or the error of an evaluator that raised; None for other results."""
     verdict = getattr(result, "verdict", None)
     if isinstance(verdict, Judgment):
         return verdict
     extra = field_of(result, "extra")
     if isinstance(extra, Mapping) and extra.get("error"):  # the evaluator raised
         return broken(text_of(field_of(result, "comment")) or "the evaluator failed", usage=UNCOUNTED)
-    return judgment_of_result(result)
+    return None
 
 
 def _example_id(example: object) -> str:

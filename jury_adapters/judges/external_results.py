@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TypeGuard
+from typing import Final, TypeGuard
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import clip, counted
 from jury_adapters.core.judgment import Finding, Judgment, Status, abstain, broken
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.tolerance import reaches
-from jury_adapters.core.usage import UNCOUNTED, Usage
-from jury_adapters.core.values import EMPTY, FrozenDict, freeze, freeze_mapping, plain_scalar, shown, stated
+from jury_adapters.core.usage import Usage
+from jury_adapters.core.values import EMPTY, FrozenDict, freeze, plain_scalar, shown, stated
+
+ROUNDING: Final = 1e-6
+"""Distance from the end of a scale up to which a score is on it: similarities of 1.0000001 are common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,24 @@ def read_preference(score: object, label: object, reason: str) -> Judgment:
     if not isinstance(preferred, str):
         return abstain(stated(reason, f"no preference: value {label!r}, score {score!r}"))
     return Judgment(None, label=preferred, reasoning=reason)
+
+
+def preference_between(read: EvaluatorResult, result: object) -> Judgment:
+    """Return the better of two responses, according to a result of LlamaIndex's ``PairwiseComparisonEvaluator``.
+
+    In a flipped comparison, the result is about the second response.
+
+    Args:
+        read: the result, as :func:`read_result` reads it.
+        result: the result itself.
+    """
+    source, score = getattr(result, "pairwise_source", None), plain_scalar(read.score)
+    source = getattr(source, "value", source)
+    if score is None and read.passed is not None:
+        score = float(read.passed)
+    if source == "flipped" and isinstance(score, int | float):
+        score = 1.0 - score
+    return read_preference(0.5 if source == "neither" else score, None, read.reason)
 
 
 def is_cost(value: object) -> TypeGuard[float]:
@@ -249,7 +270,7 @@ class Scale:
         if not isinstance(score, int | float) or not math.isfinite(score):
             raise ConfigurationError(f"a score is a number, not {plain_repr(score)}")
         share = (score - worst) / (best - worst)
-        if not -_ROUNDING <= share <= 1 + _ROUNDING:
+        if not -ROUNDING <= share <= 1 + ROUNDING:
             raise ConfigurationError(
                 f"the score {score!r} is outside the scale {_written(self.ends)}; say what it runs from and to: "
                 "scale=(worst, best)"
@@ -258,7 +279,6 @@ class Scale:
 
 
 _LONGEST_VALUE = 80
-_ROUNDING = 1e-6  # similarities of 1.0000001 are common
 _BY_SCORE: dict[float, str] = {1.0: "A", 0.5: "tie", 0.0: "B"}
 _REASONS = ("comment", "reasoning", "feedback", "reason")
 _SAYING = ("score", "value", "passing", "success", "invalid_result", "skipped", "error", *_REASONS)
@@ -280,21 +300,3 @@ def _details(details: Mapping[str, object]) -> FrozenDict:
         return FrozenDict({"details": freeze(details)})
     except ConfigurationError:
         return FrozenDict({"details": shown(details)})
-
-
-def judgment_of_result(result: object) -> Judgment:
-    """Return the judgment in a result of another package; a score outside 0 to 1 stays in the metadata."""
-    read = read_result(result)
-    assert isinstance(read, EvaluatorResult)
-    score = plain_scalar(read.score)
-    if not isinstance(score, int | float) or not (score < 0 or score > 1):
-        return _SCALE.judgment(read, UNCOUNTED)
-    details = freeze_mapping({"score": score})
-    if read.passed is None:
-        reason = f"the score {score!r} is outside 0 to 1, and there is no passing"
-        return abstain(reason, metadata=details, usage=UNCOUNTED)
-    status = Status.PASS if read.passed else Status.FAIL
-    return Judgment(status, reasoning=read.reason, metadata=details, usage=UNCOUNTED)
-
-
-_SCALE = Scale((0.0, 1.0), None, frozenset())

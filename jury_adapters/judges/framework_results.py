@@ -5,42 +5,28 @@ Reports and votes read their results here. This module does not import any frame
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from jury_adapters.core.batch_window import Judged, input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, abstain, evolve
-from jury_adapters.core.loose_values import text_of, texts_of
 from jury_adapters.core.runs import JudgedRun, Run
-from jury_adapters.core.scorecard import verdict_of_criteria
 from jury_adapters.core.values import freeze_mapping
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.judges.experiment_rows import ExperimentRows, is_experiment_row
-from jury_adapters.judges.external_results import judgment_of_result
-
-
-class LlamaIndexResult(Protocol):
-    """Fields of LlamaIndex's ``EvaluationResult`` that are read."""
-
-    @property
-    def query(self) -> str | None: ...
-    @property
-    def response(self) -> str | None: ...
-    @property
-    def contexts(self) -> Sequence[str] | None: ...
-    @property
-    def passing(self) -> bool | None: ...
-    @property
-    def score(self) -> float | None: ...
-    @property
-    def feedback(self) -> str | None: ...
-    @property
-    def invalid_result(self) -> bool: ...
-
+from jury_adapters.judges.llama_index_results import (
+    EvaluatorResults,
+    LlamaIndexResult,
+    is_llama_index_result,
+    joined,
+    pair_of,
+    pairs_of_batch,
+    retrieval_hint,
+)
 
 Pair: TypeAlias = tuple[Case | None, Judgment]
 FrameworkResult: TypeAlias = "Judgment | Judged | JudgedRun | Pair | LlamaIndexResult | Mapping[str, Any]"
@@ -78,7 +64,7 @@ def evaluated_cases(results: FrameworkResults) -> list[EvaluatedCase]:
 
     Raises:
         ConfigurationError: an item is none of these, or the evaluators of a dictionary have different numbers of
-            results.
+            results, or results about different items.
     """
     if isinstance(results, str | Path):
         raise ConfigurationError(f"these are results, not a file; Report.read({plain_repr(str(results))}) reads a file")
@@ -89,6 +75,7 @@ def evaluated_cases(results: FrameworkResults) -> list[EvaluatedCase]:
         raise ConfigurationError(f"results are a list or another iterable, not {type(results).__name__}{hint}")
     batch: list[object] = list(_items_of(results))
     found, rows = [], ExperimentRows(batch)
+    raw = EvaluatorResults(filter(is_llama_index_result, batch))
     for position in input_order(batch):
         item = batch[position]
         if isinstance(item, Judged) and isinstance(item.judgment, Judgment):
@@ -98,65 +85,11 @@ def evaluated_cases(results: FrameworkResults) -> list[EvaluatedCase]:
             found.append(_of_judged_run(item, position))
         elif is_experiment_row(item):
             case, judgments, run = rows.read(item)
-            judgment = _joined(judgments) if judgments else abstain("no evaluator returned a result")
+            judgment = joined(judgments) if judgments else abstain("no evaluator returned a result")
             found.append(EvaluatedCase(position, position, case, judgment, run))
         else:
-            found.append(EvaluatedCase(position, position, *_pair_in(item)))
+            found.append(EvaluatedCase(position, position, *_pair_in(item, raw)))
     return found
-
-
-def is_llama_index_result(item: object) -> TypeGuard[LlamaIndexResult]:
-    """Whether an object has the fields of LlamaIndex's ``EvaluationResult``."""
-    return not isinstance(item, Judgment) and all(hasattr(item, name) for name in _FIELDS)
-
-
-def pair_of(result: LlamaIndexResult) -> Pair:
-    """Return the case and the judgment of an evaluation result of LlamaIndex.
-
-    A result of this package's evaluators has the verdict. For other results, ``passing`` means PASS or FAIL; if it is
-    None, a score from 0.5 upwards means PASS. A score outside 0 to 1 stays in the metadata. An invalid result is
-    ABSTAIN. The calls and the cost of another result are unknown, because it does not have them.
-    """
-    verdict = getattr(result, "verdict", None)
-    return _case_of((result,)), verdict if isinstance(verdict, Judgment) else judgment_of_result(result)
-
-
-def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
-    """Yield the case and the judgment of each item that ``BatchEvalRunner`` evaluated.
-
-    Args:
-        results: the results of each evaluator by its name, in the order of the items. The judgments of several
-            evaluators are the criteria of a scorecard that must all pass. Evaluators that compare two answers do not
-            count in it.
-
-    Raises:
-        ConfigurationError: the evaluators have different numbers of results, or there are other objects among them.
-    """
-    for name, given in results.items():
-        if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
-            what = type(given).__name__
-            raise ConfigurationError(
-                f"the results of {plain_repr(str(name))} are a list of EvaluationResults, not {what}"
-            )
-    by_name = {str(name): list(found) for name, found in results.items()}
-    for name, found in by_name.items():
-        for item in found:
-            if not is_llama_index_result(item):
-                raise ConfigurationError(
-                    f"the results of {plain_repr(name)} are EvaluationResults, not {type(item).__name__}"
-                    f"{_retrieval_hint(item)}"
-                )
-    numbers = {name: len(found) for name, found in by_name.items()}
-    if len(set(numbers.values())) > 1:
-        counts = ", ".join(f"{name!r} has {number}" for name, number in numbers.items())
-        raise ConfigurationError(f"every evaluator has one result per item, in the same order; {counts}")
-    preferences = {name for name, found in by_name.items() if any(map(_is_preference, found))}
-    for of_item in zip(*by_name.values(), strict=True):
-        judgments = {name: pair_of(result)[1] for name, result in zip(by_name, of_item, strict=True)}
-        case, judgment = _case_of(of_item), _joined(judgments, preferences)
-        if case is not None and isinstance(judgment, Verdict):
-            judgment = evolve(judgment, case_id=case.item_id, case_metadata=case.metadata)
-        yield case, judgment
 
 
 def _of_judged_run(judged: JudgedRun, position: int) -> EvaluatedCase:
@@ -175,69 +108,18 @@ def _items_of(results: Iterable[object]) -> Iterable[object]:
     return [results] if is_experiment_row(results) else pairs_of_batch(results)
 
 
-def _pair_in(item: object) -> Pair:
+def _pair_in(item: object, raw: EvaluatorResults) -> Pair:
     if is_llama_index_result(item):
-        return pair_of(item)
+        return pair_of(item, raw)
     if isinstance(item, Judgment):
         return None, item
     if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], Case | None) and _is_judgment(item[1]):
         return item
     raise ConfigurationError(
         "results are verdicts, what judge_pairs() yields, judged runs, EvaluationResults of LlamaIndex, or rows of a "
-        f"LangSmith experiment; not {type(item).__name__}{_retrieval_hint(item)}"
-    )
-
-
-def _retrieval_hint(item: object) -> str:
-    """Return what to do with a result of LlamaIndex's ``RetrieverEvaluator``; empty for other objects."""
-    if not all(hasattr(item, name) for name in ("metric_dict", "retrieved_ids", "expected_ids")):
-        return ""
-    return (
-        ", which has numbers and no verdict. Judge its case: Case(question=one.query, contexts=one.retrieved_texts, "
-        "retrieved_ids=one.retrieved_ids, relevant_ids=one.expected_ids)"
+        f"LangSmith experiment; not {type(item).__name__}{retrieval_hint(item)}"
     )
 
 
 def _is_judgment(value: object) -> TypeGuard[Judgment]:
     return isinstance(value, Judgment)
-
-
-def _is_preference(result: object) -> bool:
-    """Whether an evaluation result says which of two answers is better, or should have done so."""
-    return getattr(result, "pairwise_source", None) is not None or getattr(result, "comparison", False) is True
-
-
-def _joined(judgments: Mapping[str, Judgment], preferences: Collection[str] = ()) -> Judgment:
-    """Return the judgments of the evaluators of one item, by name, as one."""
-    if len(judgments) > 1:
-        return verdict_of_criteria(judgments, preferences)
-    ((name, only),) = judgments.items()
-    return only if only.critic else evolve(only, critic=name)
-
-
-def _case_of(results: Sequence[Any]) -> Case | None:
-    """Return the case of an item; each text, the id and each entry of metadata is from the first result that has it."""
-    query = next((one.query for one in results if one.query is not None), None)
-    response = next((one.response for one in results if one.response is not None), None)
-    contexts = next((one.contexts for one in results if one.contexts), ())
-    if query is None and response is None and not contexts:
-        return None
-    answer = None if response is None else text_of(response)
-    item = next((found for one in results if (found := getattr(one, "item_id", None)) is not None), None)
-    reference = next((found for one in results if (found := getattr(one, "reference", None)) is not None), None)
-    metadata: dict[str, object] = {}
-    for one in results:
-        kept = getattr(one, "metadata", None)
-        metadata = {**(kept if isinstance(kept, Mapping) else {}), **metadata}
-    if item is not None and not {"item_id", "id"} & metadata.keys():
-        metadata["item_id"] = str(item)
-    return Case(
-        question=None if query is None else text_of(query),
-        answer=answer,
-        contexts=texts_of(contexts),
-        reference=None if reference is None else text_of(reference),
-        metadata=freeze_mapping(metadata),
-    )
-
-
-_FIELDS = ("query", "response", "contexts", "passing", "score", "feedback", "invalid_result")

@@ -153,8 +153,9 @@ class Review:
         draft = last_ai(response.result)
         outcome = self.guard.outcome_of(judgment, calls=bool(open_calls(response.result)), attempts=self.attempts)
         run = self.guard.run_of(
-            None if draft is None else draft.id, "agent", case, judgment, outcome=outcome, attempt=self.attempts
-        )
+            None if draft is None else draft.id, "agent", case, judgment,
+            outcome=outcome, **attempt_of(self.request.state, self.guard.name, self.attempts),
+        )  # fmt: skip
         if outcome in ("rejected", "blocked") and self.guard.keep_drafts:
             text = "" if draft is None else text_of_message(draft)
             self.call.turn.drafts.append(self.guard.draft_of(case, judgment, text=text))
@@ -201,6 +202,18 @@ def turn_id(state: Mapping[str, Any]) -> str | None:
     """Return the id of a turn; None for a state that no jury has seen."""
     found: str | None = (state.get("jury_turn") or {}).get("id")
     return found
+
+
+def attempt_of(state: Mapping[str, Any], by: str, sent_back: int = 0) -> dict[str, object]:
+    """Return the metadata of the run of an answer: the turn, and the number of the attempt at its answer, from 0.
+
+    Args:
+        state: the state of the agent.
+        by: the name of the jury.
+        sent_back: the number of times that the jury has sent the model back, if the state may not have all.
+    """
+    number, turn = max(sent_back, _attempts_in(state).get(by, 0)), turn_id(state)
+    return {"attempt": number} if turn is None else {"attempt": number, "jury_turn": turn}
 
 
 def is_draft(response: ModelResponse[Any], *, every: bool) -> bool:

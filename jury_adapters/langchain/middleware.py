@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from inspect import Signature, signature
 from threading import Lock
@@ -37,7 +37,7 @@ from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import MAX_RETRIES, REFUSAL, AgentGuard, OnFail
 from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, new_turn, rejected_rounds, with_mark
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult, ends_turn
-from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft
+from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, attempt_of, is_draft
 from jury_adapters.langchain.judged_tools import NamedTools, read_judged_tools
 from jury_adapters.langchain.jury_state import JuryState
 
@@ -95,7 +95,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         on_verdict: called with a :class:`jury_adapters.results.JudgedRun` for each judged draft or tool call, also
             rejected ones, before the agent continues; one function or several, plain or asynchronous. Exceptions are
             logged. ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"unjudged"`` (let through
-            because ``on_undecided`` is ``"allow"``), ``"rejected"`` or ``"blocked"``.
+            because ``on_undecided`` is ``"allow"``), ``"rejected"`` or ``"blocked"``. A report of the runs counts the
+            drafts of one answer as one case.
         keep_drafts: whether ``jury_drafts`` in the state keeps the drafts of this turn that the user did not get. The
             key is not in the result, but it is in checkpoints and in the streams of updates and values.
         name: the name of this middleware, and of its nodes; by default that of the jury, with a number while another
@@ -266,7 +267,7 @@ class _FinalJury(_ModelJury):
         if answer is None:
             return result
         case, judgment = self._guard.judged(lambda: self._guard.case_of(answer.after(request.state)), request)
-        run, given = self._decided(answer, case, judgment)
+        run, given = self._decided(answer, request.state, case, judgment)
         self._guard.tell(run)
         return given
 
@@ -278,15 +279,17 @@ class _FinalJury(_ModelJury):
         if answer is None:
             return result
         case, judgment = await self._guard.ajudged(lambda: self._guard.case_of(answer.after(request.state)), request)
-        run, given = self._decided(answer, case, judgment)
+        run, given = self._decided(answer, request.state, case, judgment)
         await self._guard.atell(run)
         return given
 
-    def _decided(self, answer: DirectAnswer, case: Case | None, judgment: Judgment) -> tuple[JudgedRun, ToolResult]:
+    def _decided(
+        self, answer: DirectAnswer, state: Mapping[str, Any], case: Case | None, judgment: Judgment
+    ) -> tuple[JudgedRun, ToolResult]:
         """Decide on a tool result that is the answer; no model wrote it, so there is no retry."""
         guard = self._guard
         outcome = guard.outcome_of(judgment, calls=False, attempts=guard.max_retries)
-        run = guard.run_of(None, "agent", case, judgment, outcome=outcome, attempt=0)
+        run = guard.run_of(None, "agent", case, judgment, outcome=outcome, **attempt_of(state, guard.name))
         if outcome == "blocked":
             update: dict[str, Any] = {"jury_verdict": without_texts(judgment).to_dict()}
             if guard.keep_drafts:

@@ -16,7 +16,7 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.judges.external import Call, ExternalJudge, ExternalOptions, Said
 from jury_adapters.judges.external_calls import Arguments, by_name, called, checked_arguments, own_name_of, takes
-from jury_adapters.judges.external_results import EvaluatorResult, read_preference, read_result
+from jury_adapters.judges.external_results import EvaluatorResult, preference_between, read_result
 from jury_adapters.models.llama_index_copies import CopiesPerLoop, has_connections
 
 __all__ = ["from_evaluator"]
@@ -66,7 +66,8 @@ def from_evaluator(
         found = read_result(result)
         if "second_response" not in wanted or not isinstance(found, EvaluatorResult) or found.score is None:
             return found
-        return _preference(found, result) if compares or getattr(result, "pairwise_source", None) is not None else found
+        says = compares or getattr(result, "pairwise_source", None) is not None
+        return preference_between(found, result) if says else found
 
     scale = next((scale for kind, scale in _SCALES.items() if isinstance(evaluator, kind)), None)
     if scale is not None:
@@ -122,12 +123,3 @@ def _arguments(case: Case) -> dict[str, object]:
         "reference": case.reference,
         "second_response": second,
     }
-
-
-def _preference(found: EvaluatorResult, result: object) -> Judgment:
-    """Return the better of two responses. In a flipped comparison, the score is that of the second response."""
-    source = getattr(result, "pairwise_source", None)
-    source, score = getattr(source, "value", source), found.score
-    if source == "flipped" and isinstance(score, int | float):
-        score = 1.0 - score
-    return read_preference(0.5 if source == "neither" else score, None, found.reason)

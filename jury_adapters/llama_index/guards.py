@@ -94,6 +94,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             ERROR.
         on_verdict: called with each judged attempt, as a :class:`jury_adapters.results.JudgedRun`, before the query
             continues: one quick function or several, plain or asynchronous. ``run.metadata["attempt"]`` counts from 0.
+            A report of the runs counts the attempts at one answer as one case.
         callback_manager: LlamaIndex's callbacks.
 
     Raises:

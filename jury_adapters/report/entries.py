@@ -35,6 +35,7 @@ from jury_adapters.core.verdict import Verdict, metadata_of_case
 from jury_adapters.critic.recorded import recorded_jury
 from jury_adapters.critic.recording import Recording
 from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
+from jury_adapters.report.attempts import last_attempts
 from jury_adapters.report.thumbnails import with_small_images
 
 T = TypeVar("T")
@@ -123,11 +124,11 @@ def _place(entry: Entry | Outline, position: int) -> str:
 def entries_of(results: FrameworkResults) -> list[Entry]:
     """Return one entry per result, in the order of the input; see :func:`evaluated_cases`.
 
-    A verdict without its case has the id of the case, and no texts.
+    A verdict without its case has the id of the case, and no texts. The attempts at one answer, which a jury sent
+    back, are one entry.
     """
-    return [
-        replace(entry_of(Judged(one.index, one.case, one.judgment)), run=one.run) for one in evaluated_cases(results)
-    ]
+    cases = last_attempts(evaluated_cases(results))
+    return [replace(entry_of(Judged(one.index, one.case, one.judgment)), run=one.run) for one in cases]
 
 
 def entry_of(judged: Judged, *, line: int | None = None, unit: str = "line", unmet: Iterable[str] = ()) -> Entry:

@@ -25,6 +25,7 @@ from jury_adapters.critic.recorded import is_store
 from jury_adapters.judges.experiment_rows import group_of_repeats
 from jury_adapters.judges.framework_results import FrameworkResults
 from jury_adapters.report.analysis import Analysis, CollectedVotes
+from jury_adapters.report.bare_judgments import warn_of_bare_judgments
 from jury_adapters.report.comparison import Comparison, compare
 from jury_adapters.report.entries import Entry, FileEntries, decision_of, entries_of, known_group, recorded_of
 from jury_adapters.report.figures import Figures
@@ -113,14 +114,18 @@ class Report:
         """Return the report of results.
 
         Pairs of case and verdict, as :meth:`~jury_adapters.Judge.judge_pairs` yields them, include the texts of the
-        cases, and so do runs that were judged in the background. Verdicts alone include only the ids of their cases.
+        cases, and so do runs that were judged in the background. Of the attempts at one answer, which a jury sent back,
+        the last one is the case, with the usage of all. Verdicts alone include the id and the metadata of their cases,
+        and the judgments of a single judge nothing, as the log says: no ids and no human labels.
 
         Results of LlamaIndex's evaluators include their query, response and contexts. Results of this package's
-        evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Rows of a LangSmith
-        experiment include the run and the example. If several evaluators judged an item, in the dictionary of
-        ``BatchEvalRunner`` or in a row of LangSmith, each is a criterion, and an item passes if all of them pass. The
-        criteria of an evaluator's scorecard have rows of their own.
-        Evaluators of two answers do not count; LangSmith's metrics (numbers other than 0 and 1) count only if alone.
+        evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Without ``passing``, a
+        score from 0.5 passes. The scores of an evaluator count if all of them can be scores from 0 to 1; ratings from
+        1 to 5 are no scores. Rows of a LangSmith experiment include the run and the example. If several evaluators
+        judged an item, in the dictionary of ``BatchEvalRunner`` or in a row of LangSmith, each is a criterion, and an
+        item passes if all of them pass. The criteria of an evaluator's scorecard have rows of their own.
+        Evaluators of two answers do not count, and their criterion has the labels ``A``, ``B`` and ``tie``; LangSmith's
+        metrics (numbers other than 0 and 1) count only if alone.
 
         Args:
             results: verdicts, pairs of case and verdict, judged runs, ``EvaluationResult`` objects, or rows of
@@ -135,7 +140,7 @@ class Report:
 
         Raises:
             ConfigurationError: there are no results, or there are other objects among them, evaluators of one batch
-                have different numbers of results, or a case has no such group.
+                have different numbers of results or judged different items, or a case has no such group.
             UnclearLabels: cases have human labels, and none has one of the ``pass_labels``.
 
         >>> from jury_adapters import grounding_screen
@@ -143,6 +148,7 @@ class Report:
         """
         title = title or (next(iter(results)) if isinstance(results, Mapping) and len(results) == 1 else "")
         entries = with_groups_of_lone_runs(entries_of(results), group or "")
+        warn_of_bare_judgments(entries)
         group = group_of_repeats(entry.case for entry in entries) if group is None else group
         return cls(
             entries, title=title, unread=unread, decision=decision, pass_labels=pass_labels, group=group

@@ -178,6 +178,15 @@ def test_numbers_alone_pass_from_one_half():
     assert (summary.decided, summary.passed) == (3, sum("1" in answer for answer in ANSWERS.values()))
 
 
+def test_ratings_alone_are_no_scores_and_decide_nothing():
+    def stars(run: Any, example: Any) -> dict[str, Any]:
+        return {"key": "stars", "score": 1 if "1" in run.outputs["answer"] else 4}
+
+    report = Report.from_results(experiment(stars))
+    assert {(entry.judgment.status, entry.judgment.score) for entry in report.entries} == {("ABSTAIN", None)}
+    assert {entry.judgment.metadata["score"] for entry in report.entries} == {1, 4}
+
+
 def test_repetitions_of_an_example_are_items_of_their_own():
     rows = list(experiment(LangSmithEvaluator(jury()), num_repetitions=2))
     report, votes = Report.from_results(rows), Votes.from_results(rows)

@@ -16,7 +16,6 @@ from support.canned import canned
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Scorecard, Status, Verdict
 from jury_adapters.checks import NotEmpty
-from jury_adapters.judges.framework_results import pair_of
 from jury_adapters.llama_index import JuryEvaluator
 from jury_adapters.report import Report
 
@@ -102,7 +101,8 @@ def test_llama_indexs_own_evaluators_beside_ours():
 def test_scores_of_llama_indexs_correctness_stay_beside_passing():
     evaluator = CorrectnessEvaluator(llm=canned("4.5\nIt is right."))
     (result,) = [evaluator.evaluate(query="q", response="a", reference="a")]
-    case, judgment = pair_of(result)
+    (entry,) = Report.from_results([result]).entries
+    case, judgment = entry.case, entry.judgment
     assert (judgment.status, judgment.score, judgment.metadata["score"]) == (Status.PASS, None, 4.5)
     assert "It is right." in judgment.reasoning
     assert case == Case(question="q", answer="a")
