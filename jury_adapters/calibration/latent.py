@@ -9,6 +9,7 @@ import numpy as np
 from jury_adapters.calibration.quality import quality
 from jury_adapters.calibration.reliabilities import Reliabilities, normalised, one_hot
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, Value
+from jury_adapters.calibration.unsaid_labels import said_labels
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 
@@ -104,7 +105,7 @@ def dawid_skene(
         truth = expected
     prior, confusions = _maximised(truth, cells, pull)
     codes: Ints = truth.argmax(axis=1)
-    n_eff = independent_votes(votes, votes.gold if known.any() else codes)
+    n_eff = independent_votes(votes, said_labels(votes).gold if known.any() else codes)
     found = _reliabilities(votes, truth, prior, confusions)
     warnings = [] if converged else ["the EM stopped at the round limit before it converged"]
     warnings += _warnings(votes, codes, known, trusted, n_eff)
