@@ -120,7 +120,7 @@ def dawid_skene(
     found = _reliabilities(votes, truth, prior, confusions)
     warnings = [] if converged else ["the EM stopped at the round limit before it converged"]
     warnings += _warnings(votes, codes, known, trusted, n_eff)
-    warnings += _alike(alike_pairs(votes, truth, confusions), n_eff)
+    warnings += _alike(alike_pairs(votes, truth, confusions), None if known.any() else n_eff)
     return DawidSkene(votes.labels, truth, found, taken, converged, n_eff, tuple(warnings))
 
 
@@ -209,12 +209,13 @@ def _warnings(votes: Votes, codes: Ints, known: Bools, trusted: str | None, n_ef
     return found
 
 
-def _alike(pairs: Sequence[AlikePair], n_eff: float | None) -> list[str]:
+def _alike(pairs: Sequence[AlikePair], by_solution: float | None) -> list[str]:
+    """Return the warning about pairs; ``by_solution`` is the number of votes by errors against the solution."""
     if not pairs:
         return []
     (one, other), agreed, allowed = pairs[0]
     more = f" (and {counted(len(pairs) - 1, 'more pair')})" if len(pairs) > 1 else ""
-    too_high = "" if n_eff is None else f", and the number of independent votes ({n_eff:.1f}) is too high"
+    too_high = "" if by_solution is None else f", and the number of independent votes ({by_solution:.1f}) is too high"
     return [
         f"{one} and {other}{more} agree on {percent(agreed)} of their items, and independent errors allow "
         f"{percent(allowed)}, so some jurors err together, these two or others: the solution may follow those that do "

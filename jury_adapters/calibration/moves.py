@@ -1,4 +1,4 @@
-"""How votes move from the first half of a run to the second: against human labels, or among the jurors themselves."""
+"""Moves of votes from the first half of a run to the second, within human labels or among the jurors themselves."""
 
 from __future__ import annotations
 
