@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +13,7 @@ from jury_adapters.calibration.misleading_jurors import misleading_jurors
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, distinct, ratio_of, summed
 from jury_adapters.calibration.smoothing import Smoothed
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
+from jury_adapters.calibration.unsaid_labels import said_labels
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.model_families import family_of
 
@@ -27,22 +29,25 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estima
     all err. With few errors, the interval would otherwise be far too narrow.
 
     Args:
-        votes: a batch with gold labels; items without one are left out. Without any gold label there is no n_eff: see
-            :func:`residual_agreement`. Nor is there one if :attr:`Votes.selected` names jurors: they judged only cases
-            on which others disagree, so their errors go together less than those of independent jurors.
+        votes: a batch with gold labels; items without one are left out, and so are those with one that no juror can
+            give (:func:`~jury_adapters.calibration.unsaid_labels.said_labels`). Without any gold label there is no
+            n_eff: see :func:`residual_agreement`. Nor is there one if :attr:`Votes.selected` names jurors: they judged
+            only cases on which others disagree, so their errors go together less than those of independent jurors.
         resampling: number of draws and seed.
 
     Returns:
         n_eff, from 1 (all err together) to the number of jurors (errors are uncorrelated), or above it if errors
         tend to cancel. ``n`` is the number of items with a gold label and two votes or more. Details: ``jurors`` and
         the ``matrix`` of error correlations in their order, ``phi``, ``phi_within_families``, ``phi_across_families``,
-        ``families`` (by juror, if the model's name shows it) and ``undefined_pairs``.
+        ``families`` (by juror, if the model's name shows it), ``undefined_pairs``, and ``left_out`` (the number of
+        items with a gold label that no juror can give).
     """
     name = "effective number of votes"
-    labelled = votes.take(votes.gold != MISSING)
+    known = said_labels(votes)
+    labelled = replace(votes, gold=known.gold).take(known.gold != MISSING)
     jurors, items = len(votes.jurors), int((labelled.answered.sum(axis=1) >= 2).sum())
     if not len(labelled.items):
-        return undefined(name, 0, "no item has a gold label, so errors are not known")
+        return undefined(name, 0, known.why_none)
     if jurors < 2:
         return undefined(name, items, "it takes 2 jurors")
     if votes.selected:
@@ -72,7 +77,12 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estima
         items,
         smoothed.interval(resampling, n_eff)[0],
         _worth(jurors, value, phi),
-        (*_dependent(value, families), *misleading_jurors(labelled, wrong), *few(items, together.units)),
+        (
+            *known.warnings,
+            *_dependent(value, families),
+            *misleading_jurors(labelled, wrong),
+            *few(items, together.units),
+        ),
         details={
             "phi": phi,
             "phi_within_families": _mean_or_none(phis[within]),
@@ -81,6 +91,7 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estima
             "jurors": list(votes.jurors),
             "matrix": _matrix(phis, jurors),
             "undefined_pairs": int((~np.isfinite(phis)).sum()),
+            "left_out": known.total,
         },
     )
 

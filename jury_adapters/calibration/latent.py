@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from jury_adapters.calibration.quality import quality
 from jury_adapters.calibration.reliabilities import Reliabilities, normalised, one_hot
+from jury_adapters.calibration.shared_errors import AlikePair, alike_pairs
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, Value
+from jury_adapters.calibration.unsaid_labels import said_labels
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.formatting import counted, percent
 
 _SLIGHT = 0.2  # Cohen's kappa up to which agreement is called slight (Landis and Koch 1977)
 _FEWEST_ITEMS = 30
@@ -26,8 +30,11 @@ class DawidSkene:
         reliabilities: prior and confusion matrices, for a Bayes or weighted vote on other items.
         rounds: the number of rounds of the EM.
         converged: False if it stopped at the round limit.
-        n_eff: the effective number of independent votes of the panel (see :func:`independent_votes`), or None if the
-            votes do not determine it.
+        n_eff: the effective number of independent votes of the panel, ``n / (1 + (n - 1) phi)``; phi is the mean
+            correlation of two jurors' errors. Errors are those against human labels if these were kept (``clamp``), and
+            else those against the solution: the number is then too high, up to all jurors where a pair of them errs
+            alike. :func:`~jury_adapters.calibration.effective_votes` gives the one against labels. None if the votes do
+            not determine it.
         warnings: warnings about the use of the estimates; empty if there are none.
     """
 
@@ -69,6 +76,11 @@ def dawid_skene(
     tolerance. If most jurors are wrong, it converges to the wrong solution; a few labels, a trusted juror to compare
     with, and the diagonal prior protect against that.
 
+    It assumes that jurors err independently. Jurors that err alike agree more than this allows, and the solution may
+    follow them although most jurors are right. Labels of a few items do not change that. A warning says where the votes
+    contradict the assumption (:func:`~jury_adapters.calibration.shared_errors.alike_pairs`). Those of three jurors with
+    two labels never do, so they show nothing.
+
     Args:
         votes: items x jurors.
         clamp: whether to keep the human labels (``votes.gold``) fixed, and learn from them. False leaves them
@@ -104,10 +116,11 @@ def dawid_skene(
         truth = expected
     prior, confusions = _maximised(truth, cells, pull)
     codes: Ints = truth.argmax(axis=1)
-    n_eff = independent_votes(votes, votes.gold if known.any() else codes)
+    n_eff = independent_votes(votes, said_labels(votes).gold if known.any() else codes)
     found = _reliabilities(votes, truth, prior, confusions)
     warnings = [] if converged else ["the EM stopped at the round limit before it converged"]
     warnings += _warnings(votes, codes, known, trusted, n_eff)
+    warnings += _alike(alike_pairs(votes, truth, confusions), None if known.any() else n_eff)
     return DawidSkene(votes.labels, truth, found, taken, converged, n_eff, tuple(warnings))
 
 
@@ -194,6 +207,21 @@ def _warnings(votes: Votes, codes: Ints, known: Bools, trusted: str | None, n_ef
             "the posterior is over-confident, so rank by it and do not read it as a probability"
         )
     return found
+
+
+def _alike(pairs: Sequence[AlikePair], by_solution: float | None) -> list[str]:
+    """Return the warning about pairs; ``by_solution`` is the number of votes by errors against the solution."""
+    if not pairs:
+        return []
+    (one, other), agreed, allowed = pairs[0]
+    more = f" (and {counted(len(pairs) - 1, 'more pair')})" if len(pairs) > 1 else ""
+    too_high = "" if by_solution is None else f", and the number of independent votes ({by_solution:.1f}) is too high"
+    return [
+        f"{one} and {other}{more} agree on {percent(agreed)} of their items, and independent errors allow "
+        f"{percent(allowed)}, so some jurors err together, these two or others: the solution may follow those that do "
+        f"and be wrong{too_high}; label items and learn from these alone (fit_reliabilities), and see which jurors err "
+        "together (effective_votes)"
+    ]
 
 
 def _check(votes: Votes, trusted: str | None) -> None:

@@ -21,7 +21,6 @@ from jury_adapters.report.entries import Entries
 from jury_adapters.report.flips import FLIPS_SHOWN, Flip, by_urgency, flips_of
 from jury_adapters.report.matching import match
 from jury_adapters.report.run_facts import RunFacts
-from jury_adapters.report.selected_labels import Opinions
 from jury_adapters.report.stopped_runs import warn_of_missing, warn_of_stops
 from jury_adapters.statistics.differences import (
     PairedCounts,
@@ -31,6 +30,7 @@ from jury_adapters.statistics.differences import (
     shares_by_group,
     unpaired_difference,
 )
+from jury_adapters.statistics.labelled_pairs import Opinions
 
 
 @dataclass(frozen=True, slots=True)

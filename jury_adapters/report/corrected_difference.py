@@ -9,8 +9,9 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import counted, percent
 from jury_adapters.report.answer_labels import AnswerLabels, PairLabels
 from jury_adapters.report.matching import Matching
-from jury_adapters.report.selected_labels import Opinions, why_selected
+from jury_adapters.report.selected_labels import why_selected
 from jury_adapters.statistics.differences import CORRECTED
+from jury_adapters.statistics.labelled_pairs import Opinions
 
 
 def corrected_difference(
@@ -55,7 +56,7 @@ def corrected_difference(
             )
         raise ConfigurationError(f"none of the {counted(known.unmatched, 'label')} belongs to a compared answer; {why}")
     compare = statistics.compare  # says what is missing without NumPy
-    selected = _why_contradicted(labels) or why_selected(labels, matching.one_answer, verdicts, groups)
+    selected = _why_contradicted(labels) or why_selected(labels, matching.one_answer, groups)
     if selected:
         return undefined(CORRECTED, len(labels.a), selected)
     known_a, known_b = (  # a label beside contradicting ones does not make a pair of which one answer was labelled

@@ -27,6 +27,7 @@ from jury_adapters.statistics.differences import (
     shares_by_group,
     unpaired_difference,
 )
+from jury_adapters.statistics.labelled_pairs import why_selected_by_verdicts
 
 Said: TypeAlias = "bool | int | float | None"
 """A verdict or a label: 1 (or True) for PASS, 0 (or False) for FAIL, None where there is none."""
@@ -51,7 +52,9 @@ def compare(
     of a case, and d that between its labels; the first mean is over the cases without both labels, the second over
     those with both. The lam in 0..1 gives the narrowest interval. A case with a label of one answer only counts as
     unlabelled. Abstentions count 1/2 here, so the estimate is of all cases. The labelled cases must be a random
-    sample.
+    sample. If their verdicts show that they are not, such as those of labels of the cases that changed or failed,
+    there is no value, and the reason says so
+    (:func:`~jury_adapters.statistics.labelled_pairs.why_selected_by_verdicts`).
 
     The interval counts two disagreements more than were seen, one in each direction. Where all cases have both labels,
     it is Newcombe's interval of the labels. Simulated coverage: ``docs/measured.md``.
@@ -161,6 +164,10 @@ def _corrected(a: Floats, b: Floats, truths: tuple[Floats, Floats], clusters: In
         what = "groups" if clusters is not None else "cases"
         reason = f"it takes {what} with labels of both answers, {_FEWEST_LABELLED} at least, and there are {units}"
         return undefined(CORRECTED, count, reason, warnings=_one_answer_warnings(once))
+    of_groups = () if clusters is None else clusters.tolist()
+    selected = why_selected_by_verdicts(both.tolist(), (_opinions(a), _opinions(b)), of_groups)
+    if selected:
+        return undefined(CORRECTED, count, selected, warnings=_one_answer_warnings(once))
     labels = (truths[1] - truths[0])[both]
     verdicts = np.nan_to_num(b, nan=_ABSTAINED) - np.nan_to_num(a, nan=_ABSTAINED)
     found = corrected_mean(labels, verdicts[both], verdicts[~both], own[both], own[~both], more=_MORE)
