@@ -150,7 +150,7 @@ def test_a_report_logs_one_line_per_case(caplog: pytest.LogCaptureFixture) -> No
         Report.from_results(
             [passed("polite"), (Case(answer="a", metadata={"item_id": "i-2"}), passed("polite"))]
         ).send_to(log_verdicts("q"))
-    assert [record.getMessage() for record in caplog.records] == [
+    assert [record.getMessage() for record in caplog.records if record.name == "q"] == [
         "result case 1: PASS, score 1.00",
         "result i-2: PASS, score 1.00",
     ]
