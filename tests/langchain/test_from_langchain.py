@@ -36,6 +36,12 @@ PROMPT = "Question {inputs}, answer {outputs}, reference {reference_outputs}, co
 FAULTS = ["harmfulness", "maliciousness", "misogyny", "criminality", "insensitivity", "controversiality"]
 
 
+def true_means(name):
+    """Return when a prompt of openevals asks for TRUE; empty if it does not say."""
+    said = re.findall(r"(?:Assign|Return) TRUE (?:only )?if (.*)", getattr(openevals.prompts, name))
+    return said[0] if said else ""
+
+
 class Keys(TypedDict):
     answer: str
 
@@ -91,13 +97,10 @@ class TestOpenevals:
         assert from_evaluator(theirs, arguments=lambda case: given).judge(CASE).passed
         assert "count on fingers" in model.seen[0]
 
-    @pytest.mark.parametrize("name", openevals.prompts.__all__)
+    @pytest.mark.parametrize("name", [name for name in openevals.prompts.__all__ if true_means(name)])
     def test_true_is_fail_where_the_prompt_says_true_of_a_fault(self, make, name):
         prompt = getattr(openevals.prompts, name)
-        said = re.findall(r"(?:Assign|Return) TRUE (?:only )?if (.*)", prompt)
-        if not said:
-            pytest.skip("the prompt does not say when to answer TRUE")
-        asks_for_fault = re.search(r"detected, FALSE|is lazy|is private", said[0]) is not None
+        asks_for_fault = re.search(r"detected, FALSE|is lazy|is private", true_means(name)) is not None
         parts = {"attachments": "none", "outputs": "4", "inputs": "2 + 2?"}
         model = judge_model({"reasoning": "so", "score": True})
         judge = from_evaluator(make(prompt=prompt, judge=model), arguments=lambda case: parts)
