@@ -14,7 +14,13 @@ import numpy as np
 from jury_adapters.calibration.types import Answer, Numbers, Raw, Value
 from jury_adapters.core.duplicates import ContradictingLabels, one_label
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
-from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels, check_vote_spelling, human_label
+from jury_adapters.core.human_labels import (
+    LabelMeanings,
+    check_pass_labels,
+    check_vote_spelling,
+    human_label,
+    listed_labels,
+)
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.label_comparison import LabelComparison
 
@@ -279,7 +285,8 @@ def build_label_comparison(
 
 def listed(pass_label: str | Collection[str] | None) -> tuple[str, ...]:
     """Return the labels that mean PASS as a tuple; empty for None."""
-    return () if pass_label is None else (pass_label,) if isinstance(pass_label, str) else tuple(pass_label)
+    several = isinstance(pass_label, Iterable) and not isinstance(pass_label, str)
+    return () if pass_label is None else listed_labels(pass_label if several else [pass_label])
 
 
 def _label(item: ItemVotes) -> Raw:

@@ -91,15 +91,21 @@ def with_label_of(case: Case, column: str) -> Case:
     return case.model_copy(update={"metadata": labelled})
 
 
-def listed_labels(pass_labels: Collection[str]) -> Collection[str]:
-    """Return a list of labels after checking that it is not a single text.
+def listed_labels(pass_labels: Collection[object]) -> tuple[str, ...]:
+    """Return the labels in a list as texts, as :func:`human_label` does, after checking that it is a list.
 
     Raises:
-        ConfigurationError: it is a text, so that its letters would be the labels.
+        ConfigurationError: it is a text, so that its letters would be the labels, or no list, or a label is missing.
+
+    >>> listed_labels([4, 5.0, "good"])
+    ('4', '5', 'good')
     """
-    if isinstance(pass_labels, str):
+    if isinstance(pass_labels, str | bytes) or not isinstance(pass_labels, Iterable):
         raise ConfigurationError(f"pass_labels is a list of labels: [{plain_repr(pass_labels)}]")
-    return pass_labels
+    labels = [human_label(label) for label in pass_labels]
+    if None in labels:
+        raise ConfigurationError(f"a label in pass_labels is empty: {plain_repr(list(pass_labels))}")
+    return tuple(label for label in labels if label is not None)
 
 
 def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known: Collection[str] = ()) -> None:
@@ -119,7 +125,8 @@ def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known
         ConfigurationError: ``pass_labels`` is a text instead of a list.
     """
     seen = truths if isinstance(truths, Counter) else Counter(truths)
-    for label in listed_labels(pass_labels) if seen else ():
+    pass_labels = listed_labels(pass_labels)
+    for label in pass_labels if seen else ():
         if label not in seen and label not in known:
             near = get_close_matches(label, [one for one in seen if not _negates(one, label)], n=1)
             if not near and len(seen) == 1 and _OBVIOUS.get(next(iter(seen)).casefold()) is not Status.PASS:
@@ -238,6 +245,7 @@ class LabelMeanings:
         Raises:
             UnclearLabels: a label of ``pass_labels`` is neither in ``seen`` nor in ``known``.
         """
+        pass_labels = listed_labels(pass_labels)
         check_pass_labels(seen, pass_labels, known)
         if pass_labels:
             return cls({**_STATUSES, **dict.fromkeys(pass_labels, Status.PASS)}, only=True, seen=seen)

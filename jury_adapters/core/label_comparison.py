@@ -69,7 +69,7 @@ class LabelComparison:
     """
 
     def __init__(self, pass_labels: Collection[str] = (), *, column: str = GOLD) -> None:
-        self.pass_labels = tuple(listed_labels(pass_labels))
+        self.pass_labels = listed_labels(pass_labels)
         self.column = column
         self.known_labels: Collection[str] = ()
         self.labels: Counter[str] = Counter()

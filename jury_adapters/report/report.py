@@ -88,7 +88,7 @@ class Report:
         self._counted: Figures | None = None
         self._prepared: PreparedPage | None = None
         self._kept_labels: Collection[str] = ()  # PASS labels of the run, which no case here need have
-        self.pass_labels = tuple(listed_labels(pass_labels))
+        self.pass_labels = listed_labels(pass_labels)
         self.unread = tuple(unread)
         self.unreadable = max(unreadable, len(self.unread))
         self.title = title or _NO_TITLE

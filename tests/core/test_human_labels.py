@@ -4,9 +4,11 @@ import math
 
 import pytest
 
-from jury_adapters import Judgment
+from jury_adapters import Case, Ensemble, Judgment
+from jury_adapters.calibration import Votes
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.human_labels import LabelMeanings, UnclearLabels, check_pass_labels, human_label
+from jury_adapters.report import Report
 
 
 @pytest.mark.parametrize(
@@ -89,3 +91,20 @@ def test_labels_in_a_message_are_visible():
     with pytest.raises(UnclearLabels) as caught:
         check_pass_labels(["\x1b[31mred", "blue"], ["valid"])
     assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [[1], (1.0,), ["1"], {1}])
+def test_pass_labels_may_be_numbers_as_human_labels_may(given):
+    jury = Ensemble([lambda case: case.answer != "bad"] * 2)
+    cases = [Case(answer=answer, metadata={"gold": label}) for answer, label in (("good", 1), ("bad", 0), ("fine", 1))]
+    against = Report.from_results([(case, jury.judge(case)) for case in cases], pass_labels=given).label_comparison
+    assert against.jury.accuracy.hits == 3
+    rows = [["PASS", "FAIL"], ["FAIL", "FAIL"]]
+    assert Votes.from_rows(rows, jurors=["a", "b"], gold=[1, 0], pass_label=given).pass_labels == ("1",)
+    assert Votes.from_rows(rows, jurors=["a", "b"], gold=[1, 0], pass_label=1).pass_labels == ("1",)
+
+
+@pytest.mark.parametrize("given", ["good", 5, [None], ["good", " "], b"good"])
+def test_what_is_no_list_of_labels_is_refused(given):
+    with pytest.raises(ConfigurationError, match="pass_labels"):
+        Report.from_results([Judgment("PASS")], pass_labels=given)
