@@ -255,15 +255,15 @@ def _found(
         report_group(found, file, messages)
     other_run = None if compare is None else labels_of_compared(compare, people)
     found = with_given_labels(found, file, people, messages, compared=other_run)
+    found.unreadable, found.unread = _unread_in(
+        cases or named_cases(file), people.field_map if is_store(file) else field_map_named_in(file)
+    )
     found.label_comparison.picked = people.picked
     if people.pass_labels:
         check_pass_labels_of(found.label_comparison, people.file or file)
         report_pass_labels(found.label_comparison, people.file or file, messages)
     if cases is not None:
         _check_texts(found, file, cases, messages)
-    found.unreadable, found.unread = _unread_in(
-        cases or named_cases(file), people.field_map if is_store(file) else field_map_named_in(file)
-    )
     compared = None
     if compare is not None:
         compared = compare_reported(compare, file, people, cases=cases, group=group, messages=messages)

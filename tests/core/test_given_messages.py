@@ -1,21 +1,18 @@
 """Conversations given to Case.from_messages: a list of messages, or a mistake that is told at once."""
 
 import pytest
-from langchain_core.messages import HumanMessage
-from langchain_core.prompt_values import ChatPromptValue
 
 from jury_adapters import Case, ConfigurationError
 
 TURN = [("user", "When?"), ("assistant", "In 2018.")]
 
 
-@pytest.mark.parametrize("state", [{"messages": TURN}, ChatPromptValue(messages=[HumanMessage("When?")])])
-def test_a_state_is_not_read_as_an_empty_conversation(state):
-    with pytest.raises(ConfigurationError, match=r'not (dict|ChatPromptValue); give its "messages"'):
-        Case.from_messages(state)
+def test_a_state_is_not_read_as_an_empty_conversation():
+    with pytest.raises(ConfigurationError, match=r'not dict; give its "messages"'):
+        Case.from_messages({"messages": TURN})
 
 
-@pytest.mark.parametrize("value", ["user: When?", None, 3, HumanMessage("When?"), {"role": "user", "content": "When?"}])
+@pytest.mark.parametrize("value", ["user: When?", None, 3, {"role": "user", "content": "When?"}])
 def test_anything_but_a_list_is_refused(value):
     with pytest.raises(ConfigurationError, match=r'list of messages, not .*\("assistant", "Hi"\)'):
         Case.from_messages(value)
