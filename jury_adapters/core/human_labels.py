@@ -12,6 +12,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import visible
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.values import plain_scalar
 from jury_adapters.core.verdict import Verdict, metadata_of_case
 
 GOLD = "gold"
@@ -100,12 +101,21 @@ def listed_labels(pass_labels: Collection[object]) -> tuple[str, ...]:
     >>> listed_labels([4, 5.0, "good"])
     ('4', '5', 'good')
     """
-    if isinstance(pass_labels, str | bytes) or not isinstance(pass_labels, Iterable):
+    if isinstance(pass_labels, str):
         raise ConfigurationError(f"pass_labels is a list of labels: [{plain_repr(pass_labels)}]")
-    labels = [human_label(label) for label in pass_labels]
-    if None in labels:
-        raise ConfigurationError(f"a label in pass_labels is empty: {plain_repr(list(pass_labels))}")
-    return tuple(label for label in labels if label is not None)
+    if isinstance(pass_labels, bytes) or not isinstance(pass_labels, Iterable):
+        raise ConfigurationError(f"pass_labels is a list of labels, not {type(pass_labels).__name__}")
+    return tuple(map(_pass_label, pass_labels))
+
+
+def _pass_label(value: object) -> str:
+    label = plain_scalar(value)
+    if not isinstance(label, str | int | float):
+        raise ConfigurationError(f"a label in pass_labels is a text or a number, not {type(label).__name__}")
+    text = human_label(label)
+    if text is None:
+        raise ConfigurationError(f"a label in pass_labels is empty: {plain_repr(label)}")
+    return text
 
 
 def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known: Collection[str] = ()) -> None:
