@@ -47,7 +47,7 @@ def _advice(judgment: Judgment, unmet: Sequence[str]) -> str:
     """Return what to do first: an outage or a budget explains the outcome before the answer does."""
     from jury_adapters.core.opinions import votes_in
     from jury_adapters.core.over_budget import is_over_budget
-    from jury_adapters.core.verdict import is_outage
+    from jury_adapters.core.verdict_facts import is_outage
 
     status, reasons = str(judgment.status), judgment.review_reasons
     votes = [vote for _, vote in votes_in(judgment)]

@@ -21,7 +21,8 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.critic.answers import Labels, Scale
 from jury_adapters.critic.changed_rubrics import with_changed_rubrics
 from jury_adapters.critic.delimiters import Delimiters
-from jury_adapters.critic.rubric import Example, Rubric
+from jury_adapters.critic.rubric import Rubric
+from jury_adapters.critic.rubric_examples import Example
 
 AskOptimiser = Callable[[str], Awaitable[str]]
 """Asynchronous function that sends a prompt to the optimiser model and returns its reply."""

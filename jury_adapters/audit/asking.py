@@ -22,7 +22,8 @@ from jury_adapters.core.runner import run_judge
 from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.tier_policies import Policy
 from jury_adapters.core.usage import NO_USAGE, Usage
-from jury_adapters.core.verdict import Verdict, outage_as_error
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict_facts import outage_as_error
 from jury_adapters.critic.answers import Labels
 from jury_adapters.critic.changed_rubrics import rubrics_in, with_changed_rubrics
 

@@ -23,7 +23,8 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.results_file import LabelsOfCase
 from jury_adapters.core.return_values import is_failed_run
-from jury_adapters.core.verdict import Verdict, metadata_of_case
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict_facts import metadata_of_case
 
 _NO_ANSWERS: dict[str, tuple[Answer, ...]] = {}  # shared by the items without repetitions
 

@@ -17,10 +17,11 @@ NO_LENIENCE = (
     " Whether the juror became more lenient is not known, because no label is known to mean PASS (pass_label=, "
     "--pass-label)."
 )
-_FEWEST_LABELLED = 30
-_LEAST_SHARE = 0.25
-_MOST_LABELS = 20
-_FEWEST = _PAIR = 2
+_FEWEST_LABELLED = 30  # items of each half with a human label
+_LEAST_SHARE = 0.25  # of the items of each half
+_MOST_LABELS = 20  # more are no classes of items
+_FEWEST = 2  # items of each half
+_PAIR = 2  # jurors
 
 
 def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:

@@ -31,7 +31,7 @@ from jury_adapters.core.results_file import (
     read_results,
 )
 from jury_adapters.core.row_files import read_whole_rows
-from jury_adapters.core.verdict import metadata_of_case
+from jury_adapters.core.verdict_facts import metadata_of_case
 from jury_adapters.judges.experiment_rows import group_of_repeats
 from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
 

@@ -13,13 +13,8 @@ from jury_adapters.calibration import DRAWS
 from jury_adapters.cli.case_columns import columns_of_case
 from jury_adapters.cli.given_labels import GivenLabels
 from jury_adapters.cli.label_file import said_of
-from jury_adapters.cli.labelled_cases import (
-    NAME_PASS_LABELS,
-    HumanLabels,
-    field_map_of_run,
-    labels_of_entries,
-    refuse_review_labels,
-)
+from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, HumanLabels, refuse_review_labels
+from jury_adapters.cli.labelled_reports import field_map_of_run, labels_of_entries
 from jury_adapters.cli.reviewers_as_jurors import GROUP, votes_of_reviewers
 from jury_adapters.cli.streams import Messages
 from jury_adapters.cli.unknown_lengths import report_unknown_lengths

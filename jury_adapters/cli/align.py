@@ -46,7 +46,7 @@ from jury_adapters.cli.options import (
     share_option,
 )
 from jury_adapters.cli.places import check_place
-from jury_adapters.cli.streams import Messages, write
+from jury_adapters.cli.streams import Messages, write, write_json
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -142,7 +142,7 @@ def align(
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     if as_json:
-        write(dumps(found.to_dict(), indent=2) + "\n")
+        write_json(found.to_dict())
     elif not quiet:
         write(str(found))
     raise typer.Exit(ExitCode.OK if found.accepted else ExitCode.NOT_MET)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,7 +38,7 @@ from jury_adapters.cli.options import (
     share_option,
 )
 from jury_adapters.cli.places import PAGE, check_place
-from jury_adapters.cli.streams import Messages, write
+from jury_adapters.cli.streams import Messages, write, write_json
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -170,7 +169,7 @@ def audit(
     if budget is not None and budget.refused:
         messages.info(f"the budget was spent: {budget.refused:,} calls were not made, and probes are left out")
     if as_json:
-        write(dumps({**audit_.to_dict(), "unmet": list(unmet)}, indent=2) + "\n")
+        write_json({**audit_.to_dict(), "unmet": list(unmet)})
     elif not quiet:
         write(str(audit_))
     for line in unmet:

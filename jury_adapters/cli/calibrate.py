@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from json import dumps
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -46,7 +45,7 @@ from jury_adapters.cli.options import (
     file_option,
     share_option,
 )
-from jury_adapters.cli.streams import Messages, show, write
+from jury_adapters.cli.streams import Messages, show, write, write_json
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import EMPTY_KEY, Case
 from jury_adapters.core.case_files import CaseFile
@@ -154,7 +153,7 @@ def calibrate(
             messages.info(f"no guarantee is possible: {error}", "yellow")
             if as_json:
                 grants = None if error.grants is None else error.grants._asdict()
-                write(dumps({"guarantee": None, "why": str(error), "grants": grants}, indent=2) + "\n")
+                write_json({"guarantee": None, "why": str(error), "grants": grants})
             raise typer.Exit(ExitCode.NOT_MET) from None
         except ContradictingLabels as error:
             raise InputError(f"{cases}: {error.describe([places[at] for at, _ in error.labels])}") from None
@@ -167,7 +166,7 @@ def calibrate(
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     if as_json:
-        write(dumps(guarantee.to_dict(), indent=2) + "\n")
+        write_json(guarantee.to_dict())
     elif not quiet:
         policies = _replaced_policies(file.jury, guarantee)
         meanings = _describe_labels(calibrated.labels, pass_label or ())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
-from json import dumps
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -13,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.cli.streams import show, write
+from jury_adapters.cli.streams import show, write_json
 
 if TYPE_CHECKING:
     from jury_adapters.config.catalogue import Described
@@ -32,7 +31,7 @@ def print_checks(*, as_json: bool) -> None:
 
     judges = catalogue()
     if as_json:
-        write(dumps([asdict(judge) for judge in judges], indent=2) + "\n")
+        write_json([asdict(judge) for judge in judges])
     else:
         show(lambda console: _print_all(console, judges))
 

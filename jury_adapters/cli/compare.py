@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +18,7 @@ from jury_adapters.cli.options import (
     file_argument,
     file_option,
 )
-from jury_adapters.cli.streams import Messages, write
+from jury_adapters.cli.streams import Messages, write, write_json
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.human_labels import GOLD
@@ -72,7 +71,7 @@ def compare(
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     if as_json:
-        write(dumps(found.to_dict(), indent=2) + "\n")
+        write_json(found.to_dict())
     elif markdown:
         from jury_adapters.report.markdown import comparison_markdown
 

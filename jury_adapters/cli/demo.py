@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from json import dumps
-
 from jury_adapters.cli.options import AsJson
-from jury_adapters.cli.streams import show, write
+from jury_adapters.cli.streams import show, write_json
 
 
 def demo(*, as_json: AsJson = False) -> None:
@@ -13,6 +11,6 @@ def demo(*, as_json: AsJson = False) -> None:
     from jury_adapters.cli.showcase import demo_figures, run_demo
 
     if as_json:
-        write(dumps(demo_figures(), indent=2) + "\n")
+        write_json(demo_figures())
     else:
         show(run_demo)

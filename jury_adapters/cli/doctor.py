@@ -8,7 +8,6 @@ import platform
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from json import dumps
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -22,7 +21,7 @@ from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.extras import Extra, extras
 from jury_adapters.cli.models import model_names
 from jury_adapters.cli.options import AsJson, Quiet, file_option
-from jury_adapters.cli.streams import Messages, show, write
+from jury_adapters.cli.streams import Messages, show, write_json
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.formatting import visible
 from jury_adapters.core.installation import install_command
@@ -66,7 +65,7 @@ def doctor(
         extras(), _keys(), _addresses(), None if store is None else _stored(store), _asked(ask or [], base_url)
     )
     if as_json:
-        write(dumps(found.to_dict(), indent=2) + "\n")
+        write_json(found.to_dict())
     elif not quiet:
         show(found.print)
     else:

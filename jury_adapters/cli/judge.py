@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from json import dumps
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -52,7 +51,7 @@ from jury_adapters.cli.places import check_place
 from jury_adapters.cli.planned_cases import PlannedCases
 from jury_adapters.cli.report_page import ReportPage
 from jury_adapters.cli.results import Results
-from jury_adapters.cli.streams import Messages, show, write
+from jury_adapters.cli.streams import Messages, show, write, write_json
 from jury_adapters.cli.unclear_labels import report_unclear_labels
 from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.case_files import CaseFile, count_lines, refuse_unnamed_answers
@@ -275,7 +274,7 @@ class _Run:
             self._messages.info(f"... and {counted(unreported, 'more row')} that could not be read")
         if as_json:
             head = {"jury": title, "guarantee": guarantee and guarantee.to_dict(), "seconds": round(self._seconds, 3)}
-            write(dumps({**head, **self.summary.to_dict()}, indent=2) + "\n")
+            write_json({**head, **self.summary.to_dict()})
         elif not quiet:
             said = guarantee.headline if guarantee else ""
             show(lambda to: print_summary(to, self.summary, jury=title, seconds=self._seconds, guarantee=said))

@@ -8,13 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from jury_adapters.cli.given_labels import GivenLabels, paths_in
-from jury_adapters.cli.labelled_cases import (
-    NAME_PASS_LABELS,
-    HumanLabels,
-    field_map_of_run,
-    labelled_cases,
-    labels_of_entries,
-)
+from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, HumanLabels, labelled_cases
+from jury_adapters.cli.labelled_reports import field_map_of_run, labels_of_entries
 from jury_adapters.cli.report_sources import compare_files
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import Case

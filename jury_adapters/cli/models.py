@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from json import dumps
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.cli.streams import show, write
+from jury_adapters.cli.streams import show, write_json
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.limits import Limits
 from jury_adapters.models.prices import PRICES
@@ -21,7 +20,7 @@ from jury_adapters.vendors import PRICES_AS_OF, VENDORS, Vendor
 def print_models(*, as_json: bool) -> None:
     """Print the vendors, and the models whose price is known."""
     if as_json:
-        write(dumps(_to_dict(), indent=2) + "\n")
+        write_json(_to_dict())
     else:
         show(_print)
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
-from json import dumps
 from pathlib import Path
 from textwrap import fill
 from typing import Annotated
@@ -20,7 +19,8 @@ from rich.text import Text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.given_labels import GivenLabels
 from jury_adapters.cli.jury_files import Permissions, read_jury
-from jury_adapters.cli.labelled_cases import field_map_for_store, field_map_of_run, refuse_review_labels
+from jury_adapters.cli.labelled_cases import field_map_for_store, refuse_review_labels
+from jury_adapters.cli.labelled_reports import field_map_of_run
 from jury_adapters.cli.options import (
     AllowCommands,
     AsJson,
@@ -35,7 +35,7 @@ from jury_adapters.cli.options import (
 )
 from jury_adapters.cli.replayed_cases import NO_TEXTS, ReplayedCases, cases_with_votes
 from jury_adapters.cli.report_sources import group_of_file, named_cases
-from jury_adapters.cli.streams import Messages, show, write
+from jury_adapters.cli.streams import Messages, show, write_json
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -131,7 +131,7 @@ def replay(
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     if as_json:
-        write(dumps([result.to_dict() for result in results], indent=2) + "\n")
+        write_json([result.to_dict() for result in results])
     else:
         show(lambda console: _print(console, results, file))
 

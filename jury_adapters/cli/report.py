@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -20,9 +19,9 @@ from jury_adapters.cli.labelled_cases import (
     labels_for_store,
     refuse_review_labels,
     report_pass_labels,
-    with_given_labels,
 )
 from jury_adapters.cli.labelled_comparison import compare_reported, labels_of_compared
+from jury_adapters.cli.labelled_reports import with_given_labels
 from jury_adapters.cli.options import (
     AsJson,
     Force,
@@ -39,7 +38,7 @@ from jury_adapters.cli.options import (
 from jury_adapters.cli.places import PAGE, check_place
 from jury_adapters.cli.report_page import write_page
 from jury_adapters.cli.report_sources import group_of_file, named_cases, report_group, report_store
-from jury_adapters.cli.streams import Messages, show, write
+from jury_adapters.cli.streams import Messages, show, write, write_json
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.formatting import counted
@@ -51,6 +50,7 @@ from jury_adapters.store import is_url
 
 if TYPE_CHECKING:
     from jury_adapters.core.field_map import FieldMap
+    from jury_adapters.calibration.report import AgreementReport
     from jury_adapters.report import Comparison, PassRates, Report
 
 
@@ -147,7 +147,7 @@ def report(
                 group=group_of_file(file, cases, messages) if group is None else group,
             )
             if as_json or not quiet:
-                write((dumps(measured.to_dict(), indent=2) if as_json else str(measured)) + "\n")
+                _print_figures(measured, f"{measured}\n", as_json=as_json)
             return
         if is_url(file):
             raise InputError(f"{file}: of a database, give --agreement, or let a jury vote on it: jury replay")
@@ -170,10 +170,16 @@ def report(
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     if rates is not None:
-        as_text = rates.to_markdown() if markdown else f"{rates}\n"
-        write(dumps(rates.to_dict(), indent=2) + "\n" if as_json else as_text)
+        _print_figures(rates, rates.to_markdown() if markdown else f"{rates}\n", as_json=as_json)
     else:
         _print(found, compared, messages, markdown=markdown, as_json=as_json, quiet=quiet)
+
+
+def _print_figures(figures: AgreementReport | PassRates, as_text: str, *, as_json: bool) -> None:
+    if as_json:
+        write_json(figures.to_dict())
+    else:
+        write(as_text)
 
 
 def _print(
@@ -183,7 +189,7 @@ def _print(
         write(found.to_markdown(compared=compared))
     elif as_json:
         document = {"title": found.title, **found.figures.summary.to_dict()}
-        write(dumps(document | ({} if compared is None else {"compared": compared.to_dict()}), indent=2) + "\n")
+        write_json(document | ({} if compared is None else {"compared": compared.to_dict()}))
     elif not quiet:
         show(found.summary)
         if compared is not None:

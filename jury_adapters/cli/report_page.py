@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jury_adapters.cli.labelled_cases import relabelled
+from jury_adapters.cli.labelled_reports import relabelled
 from jury_adapters.cli.places import PAGE, check_place
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.case_files import Place

@@ -6,7 +6,6 @@ import getpass
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
-from json import dumps
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +22,7 @@ from jury_adapters.cli.review_selection import Selection, Which
 from jury_adapters.cli.review_summary import ReviewSummary
 from jury_adapters.cli.reviewer_conflicts import contradictions, final_labels, latest
 from jury_adapters.cli.showing import has_texts, show_case, show_verdict
-from jury_adapters.cli.streams import Messages, show, write
+from jury_adapters.cli.streams import Messages, show, write_json
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -105,7 +104,7 @@ def review(
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     summary = session.summary(file)
     if as_json:
-        write(dumps(summary.to_dict(), indent=2) + "\n")
+        write_json(summary.to_dict())
     elif not quiet:
         show(lambda console: console.print(Text(str(summary))))
     raise typer.Exit(ExitCode.INTERRUPTED if stopped else ExitCode.OK)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from json import dumps
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.cli.streams import show, write
+from jury_adapters.cli.streams import show, write, write_json
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.rubric import Rubric, bundled_rubrics, bundled_text
 
@@ -17,7 +15,7 @@ def print_rubrics(*, as_json: bool) -> None:
     """Print the rubrics, one line each."""
     rubrics = [rubric_values(name) for name in bundled_rubrics()]
     if as_json:
-        write(dumps(rubrics, indent=2) + "\n")
+        write_json(rubrics)
     else:
         show(lambda console: _print_all(console, rubrics))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from json import dumps
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +13,7 @@ from rich.text import Text
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.options import AsJson, number_option, share_option
-from jury_adapters.cli.streams import Messages, show, write
+from jury_adapters.cli.streams import Messages, show, write_json
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import percent
 
@@ -112,7 +111,7 @@ def sample_size(
         Messages().error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     if as_json:
-        write(dumps(found.to_dict(), indent=2) + "\n")
+        write_json(found.to_dict())
     else:
         show(lambda console: _print(console, found))
 

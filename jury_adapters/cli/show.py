@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from json import dumps
 from typing import Annotated
 
 import typer
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.options import AsJson
-from jury_adapters.cli.streams import Messages, write
+from jury_adapters.cli.streams import Messages, write, write_json
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.values import JsonValue
 
@@ -85,14 +84,14 @@ def _show(name: str, given: str, *, as_json: bool) -> None:
         case "schema":
             from jury_adapters.config import jury_schema
 
-            write(dumps(jury_schema(), indent=2) + "\n")
+            write_json(jury_schema())
         case _:
             _print_named(name, given, as_json=as_json)
 
 
 def _print_lists(*, as_json: bool) -> None:
     if as_json:
-        write(dumps({"lists": list(_LISTS), "names": _names()}, indent=2) + "\n")
+        write_json({"lists": list(_LISTS), "names": _names()})
         return
     for name, about in _LISTS.items():
         write(f"jury show {name:9}{about}\n")
@@ -113,7 +112,7 @@ def _print_named(name: str, given: str, *, as_json: bool) -> None:
         entries: list[dict[str, JsonValue]] = [
             *(asdict(judge) for judge in judges), *(rubric_values(rubric) for rubric in rubrics)
         ]  # fmt: skip
-        write(dumps(entries, indent=2) + "\n")
+        write_json(entries)
         return
     for judge in judges:
         print_check(judge)

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
+from itertools import islice
+from json import JSONEncoder
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from jury_adapters.cli.safe_console import SafeConsole
 
+_PIECES = 1 << 12  # of JSON, written at once
 _WIDTH = 120  # if there is no terminal and COLUMNS is not set
 
 
@@ -34,6 +37,18 @@ def write(text: str) -> None:
     from jury_adapters.core.formatting import visible_lines
 
     send(visible_lines(text))
+
+
+def write_json(value: object) -> None:
+    """Write a value to standard output as JSON, piece by piece, because it may have a hundred thousand cases."""
+    from jury_adapters.core.formatting import visible_lines
+
+    pieces = JSONEncoder(indent=2).iterencode(value)
+    with _to_stdout():
+        while block := "".join(islice(pieces, _PIECES)):
+            sys.stdout.write(visible_lines(block))
+        sys.stdout.write("\n")
+        sys.stdout.flush()
 
 
 def send(text: str) -> None:

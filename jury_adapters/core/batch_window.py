@@ -15,7 +15,7 @@ from jury_adapters.core.ending_early import READ_AHEAD
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import is_outage, outage_as_error
+from jury_adapters.core.verdict_facts import is_outage, outage_as_error
 
 F = TypeVar("F")
 

@@ -26,7 +26,8 @@ from jury_adapters.core.tier_policies import (
     TierPolicy,
     policy_of,
 )
-from jury_adapters.core.verdict import TierResult, Verdict, outage_as_error
+from jury_adapters.core.verdict import TierResult, Verdict
+from jury_adapters.core.verdict_facts import outage_as_error
 
 
 @dataclass(frozen=True, slots=True, init=False)

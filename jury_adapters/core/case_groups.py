@@ -10,7 +10,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.values import is_missing
-from jury_adapters.core.verdict import metadata_of_case
+from jury_adapters.core.verdict_facts import metadata_of_case
 
 _GROUPS = "the field that groups the cases; every case needs one"
 

@@ -16,7 +16,8 @@ from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses,
 from jury_adapters.core.jury import judges_own_family, members_of, unique_names
 from jury_adapters.core.scheduling import Juror
 from jury_adapters.core.tally import Tally
-from jury_adapters.core.verdict import Verdict, outage_as_error
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict_facts import outage_as_error
 from jury_adapters.core.voting import Voting
 
 

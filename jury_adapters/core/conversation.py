@@ -271,7 +271,8 @@ def _with_calls(read: Sequence[_Read], *, only_said: bool = False) -> Iterator[M
 
     Args:
         read: the messages that were read.
-        only_said: whether to leave out the messages without a text that neither are a turn of somebody nor have a call.
+        only_said: whether to leave out messages without a text, unless they have a call, or are all that the user or
+            the assistant said.
     """
     starts = [position for position, one in enumerate(read) if one.role == "user" and not one.aside and position]
     for start, end in pairwise([0, *starts, len(read)]):

@@ -11,7 +11,7 @@ from jury_adapters.core.forms import COUNTED_METADATA, Form, form_of
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.usual_judgments import DERIVED
 from jury_adapters.core.values import EMPTY, FrozenDict, freeze_mapping
-from jury_adapters.core.verdict import metadata_of_case
+from jury_adapters.core.verdict_facts import metadata_of_case
 
 Look: TypeAlias = Callable[[Any], object]
 

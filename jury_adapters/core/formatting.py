@@ -11,7 +11,8 @@ from html import escape
 
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.usage import Usage
-from jury_adapters.core.verdict import TierResult, Verdict, is_doubtful
+from jury_adapters.core.verdict import TierResult, Verdict
+from jury_adapters.core.verdict_facts import is_doubtful
 
 _LONGEST = 160
 _LOOK = ": needs review"

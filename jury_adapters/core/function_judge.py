@@ -12,7 +12,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.evaluator_hints import evaluator_hint
-from jury_adapters.core.functions import attribute_at, returns, takes, takes_one, yields
+from jury_adapters.core.functions import attribute_at, is_async, returns, takes, takes_one, yields
 from jury_adapters.core.judge import Judge, Outcome
 from jury_adapters.core.judge_settings import checked_blocking, checked_cost, checked_name
 from jury_adapters.core.return_values import to_judgment
@@ -56,9 +56,7 @@ class FunctionJudge(Judge):
         self.cost = checked_cost(cost)
         self.blocking = checked_blocking(blocking)
         self._function = function
-        self._waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-            getattr(function, "__call__", None)  # noqa: B004  an object with `async def __call__`
-        )
+        self._waits = is_async(function)
 
     async def assess(self, case: Case) -> Outcome:
         answer: Any

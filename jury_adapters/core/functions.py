@@ -21,8 +21,9 @@ def is_async(function: object) -> bool:
 
 
 def yields(function: object) -> bool:
-    """Whether calling a function returns a generator instead of a value."""
-    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+    """Whether calling a function, or an object with ``__call__``, returns a generator instead of a value."""
+    called = function if inspect.isroutine(function) else getattr(function, "__call__", None)  # noqa: B004
+    return inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called)
 
 
 def takes_one(function: Callable[..., object]) -> bool:

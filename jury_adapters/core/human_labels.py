@@ -13,7 +13,8 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import visible
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import plain_scalar
-from jury_adapters.core.verdict import Verdict, metadata_of_case
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict_facts import metadata_of_case
 
 GOLD = "gold"
 """Column, or entry of a case's metadata, that holds the human label."""

@@ -10,7 +10,8 @@ from jury_adapters.core.human_labels import Learned
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.label_reading import Opinion, said_by
 from jury_adapters.core.opinions import Path, comparable_opinions_of
-from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
+from jury_adapters.core.verdict import Verdict, is_pairwise_opinion
+from jury_adapters.core.verdict_facts import outage_as_error
 
 Counts: TypeAlias = "Counter[tuple[str, Opinion | None, Hashable]]"
 """Number of cases by human label, opinion (None without a decision) and group (None for an independent case)."""

@@ -10,7 +10,8 @@ from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.over_budget import is_over_budget
 from jury_adapters.core.return_values import is_failed_run
-from jury_adapters.core.verdict import SCORECARD, Verdict, is_outage, outage_as_error
+from jury_adapters.core.verdict import SCORECARD, Verdict
+from jury_adapters.core.verdict_facts import is_outage, outage_as_error
 
 MATERIAL_SHARE: Final = 0.05
 """Smallest share of the cases left undecided, by judges whose votes are missing, that makes a pass rate biased.

@@ -310,6 +310,15 @@ def case_of(values: Mapping[str, object]) -> tuple[int | None, str | None, str |
     )
 
 
+def answer_of(values: Mapping[str, object]) -> AnswerFacts | None:
+    """Return what a line says of its answer: ``answer`` of :class:`Result`."""
+    if _LENGTH not in values:
+        return None
+    length = values[_LENGTH]
+    known = isinstance(length, int) and not isinstance(length, bool) and abs(length) < _ABSURD
+    return AnswerFacts(_text(values, _GENERATOR) or None, cast(int, length) if known else None)
+
+
 def unit_of(cases: str) -> str:
     """Return the unit of the lines of a file of cases: lines, or items of a JSON list."""
     return "item" if cases.lower().removesuffix(".gz").endswith(".json") else "line"
@@ -377,12 +386,3 @@ def _draw(values: Mapping[str, object]) -> Draw | None:
 def _planned(values: Mapping[str, object]) -> int | None:
     found = values.get("planned")
     return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < _ABSURD else None
-
-
-def answer_of(values: Mapping[str, object]) -> AnswerFacts | None:
-    """Return what a line says of its answer: ``answer`` of :class:`Result`."""
-    if _LENGTH not in values:
-        return None
-    length = values[_LENGTH]
-    known = isinstance(length, int) and not isinstance(length, bool) and abs(length) < _ABSURD
-    return AnswerFacts(_text(values, _GENERATOR) or None, cast(int, length) if known else None)

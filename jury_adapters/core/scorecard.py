@@ -18,7 +18,8 @@ from jury_adapters.core.scheduling import Juror, ask_all
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import positive_timeout
-from jury_adapters.core.verdict import SCORECARD, Verdict, outage_as_error
+from jury_adapters.core.verdict import SCORECARD, Verdict
+from jury_adapters.core.verdict_facts import outage_as_error
 
 PassWhen: TypeAlias = Literal["all", "any"] | int | Sequence[str]
 Decided: TypeAlias = Callable[[Mapping[str, Judgment]], tuple[Status, float | None]]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeGuard, Unpack
 
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError, plain_repr
-from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.last_result import last_result
 from jury_adapters.core.over_budget import is_over_budget
-from jury_adapters.core.review_reasons import DOUBTFUL, ReviewReason, reasons_for_review
+from jury_adapters.core.review_reasons import ReviewReason, reasons_for_review
 from jury_adapters.core.tally import NO_TALLY, Tally
 from jury_adapters.core.tier_policies import check_policy_text, is_screening_policy
 from jury_adapters.core.unasked import asked_ballots
@@ -311,59 +311,6 @@ class Verdict(Judgment):
 def is_pairwise_opinion(judgment: Judgment) -> TypeGuard[Verdict]:
     """Whether a judgment is the opinion of a pairwise juror, whose ``judgments`` are its votes in each order."""
     return isinstance(judgment, Verdict) and "position_consistent" in judgment.metadata
-
-
-def lacks_criteria(judgment: Judgment) -> bool:
-    """Whether a scorecard, or a cascade that a scorecard decided, has no score because a criterion is undecided.
-
-    >>> from jury_adapters import Scorecard, abstain
-    >>> card = Scorecard({"long": lambda case: False, "dated": lambda case: abstain("no date")})
-    >>> verdict = card.judge(answer="a")
-    >>> verdict.status, lacks_criteria(verdict)
-    (<Status.FAIL: 'FAIL'>, True)
-    """
-    is_card = isinstance(judgment, Verdict) and judgment.voting == SCORECARD and not judgment.by_rule
-    return is_card and judgment.valid and judgment.score is None
-
-
-def case_score(judgment: Judgment) -> float | None:
-    """Return the score that counts in a mean over cases, 0..1; without a score, 1.0 for PASS and 0.0 for FAIL.
-
-    None if the case was not judged in full: in an abstention, an error, a FAIL that only failed jurors caused, and a
-    scorecard in which a criterion is undecided. A zero would lower the mean although it is not known to be one.
-    """
-    return None if judgment.failed_by_errors or lacks_criteria(judgment) else judgment.numeric_score
-
-
-def metadata_of_case(judgment: Judgment | None) -> FrozenDict:
-    """Return the metadata of the case that a verdict keeps; empty for other judgments."""
-    return judgment.case_metadata if isinstance(judgment, Verdict) else EMPTY
-
-
-def outage_as_error(judgment: Judgment) -> Judgment:
-    """Return an ERROR for a verdict that is FAIL only because of juror errors, and any other judgment unchanged.
-
-    To vote without errors, vote over the results of this function.
-    """
-    return broken("jurors broke", critic=judgment.critic) if judgment.failed_by_errors else judgment
-
-
-def is_outage(judgment: Judgment) -> bool:
-    """Whether nothing was judged because a judge, or every juror, broke; the status need not be ERROR.
-
-    >>> from jury_adapters import Ensemble
-    >>> verdict = Ensemble([lambda case: 1 / 0] * 2, errors="ignore").judge(answer="a")
-    >>> verdict.status, is_outage(verdict)
-    (<Status.ABSTAIN: 'ABSTAIN'>, True)
-    """
-    if judgment.status is Status.ERROR:
-        return True
-    return isinstance(judgment, Verdict) and bool(judgment.judgments) and all(map(is_outage, judgment.judgments))
-
-
-def is_doubtful(judgment: Judgment) -> bool:
-    """Whether the reasons for review include split jurors or something that broke."""
-    return not DOUBTFUL.isdisjoint(judgment.review_reasons)
 
 
 @last_result

@@ -15,7 +15,8 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.values import JsonValue, freeze
 from jury_adapters.critic.answers import Choice
 from jury_adapters.critic.delimiters import Delimiters, visible
-from jury_adapters.critic.rubric import CLAIM_LABELS, PLACEHOLDERS, Example, Rubric, claim_keys
+from jury_adapters.critic.rubric import CLAIM_LABELS, PLACEHOLDERS, Rubric, claim_keys
+from jury_adapters.critic.rubric_examples import Example
 from jury_adapters.critic.shown_case import Piece, pieces_of
 from jury_adapters.critic.shown_images import IMAGES_ARE_DATA, has_image_of, named_images, shown_images
 from jury_adapters.models.base import Prompt, Turn

@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     Tag,
@@ -23,13 +22,13 @@ from pydantic import (
     model_validator,
 )
 
-from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.field_names import ALIASES
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.values import EMPTY, FrozenDict, JsonValue, freeze_mapping
 from jury_adapters.critic.answers import Labels, Scale, Unreadable
 from jury_adapters.critic.criteria import user_prompt_for
+from jury_adapters.critic.rubric_examples import FROZEN, Example
 from jury_adapters.critic.rubric_file import input_error, read_rubric_file
 from jury_adapters.critic.rubric_history import RubricChange
 from jury_adapters.critic.template import Template
@@ -53,7 +52,6 @@ _OWN_SENTENCE = (
     ' A sentence of your own is written Critic.from_criteria(model, "..."), or Rubric.from_criteria("...") for several '
     'models; in a jury file, criterion: "..." instead of rubric:.'
 )
-_FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 _FOR_READERS = frozenset({"name", "version", "description", "source", "also_called", "history"})
 # Part of every fingerprint. Increase it when the text that this package adds to prompts changes.
 _FORMAT = 1
@@ -78,41 +76,6 @@ def _listed(value: object) -> object:
 Answers = Annotated[Annotated[Labels, Tag("labels")] | Annotated[Scale, Tag("scale")], Discriminator(_which)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 AnswerText = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
-
-
-class ExampleClaim(BaseModel):
-    """Claim of an example's model answer; ``sentence``, ``passage`` and ``reason`` belong to ``claims: verified``."""
-
-    model_config = _FROZEN
-
-    claim: str
-    verdict: str
-    evidence: str = ""
-    sentence: str = ""
-    passage: int = Field(default=0, ge=0)
-    reason: str = ""
-
-
-class Example(BaseModel):
-    """Worked example: a case, and the judgment that it deserves.
-
-    Attributes:
-        fields: the case, by the field names of Case.
-        answer: the right answer, one of the rubric's.
-        reasoning: the reasons for it.
-        confidence: the confidence of the example's judgment.
-        claims: the claims, when the rubric asks for them.
-        variables: values of the rubric's own variables.
-    """
-
-    model_config = _FROZEN
-
-    fields: Case
-    answer: str | int | float
-    reasoning: str
-    confidence: float = Field(default=0.95, ge=0, le=1)
-    claims: tuple[ExampleClaim, ...] = ()
-    variables: Mapping[str, str] = Field(default_factory=dict)
 
 
 class Rubric(BaseModel):
@@ -145,7 +108,7 @@ class Rubric(BaseModel):
     <Status.PASS: 'PASS'>
     """
 
-    model_config = _FROZEN
+    model_config = FROZEN
 
     name: str = Field(min_length=1)
     version: str = "1"

@@ -179,7 +179,8 @@ class NumberIndex:
         halves = 1 if _either_half(found) else len(found.times)
         self._times.update(found.times[:halves])
         self._other_halves.update(found.times[halves:])
-        self._counts_24_hours |= found.is_time and text[found.start - 1] != "T" and counts_24_hours(found.text)
+        of_timestamp = text[found.start - 1 : found.start] == "T"
+        self._counts_24_hours |= found.is_time and not of_timestamp and counts_24_hours(found.text)
         self._times.update(value.rpartition(":")[0] for value in found.times if value.count(":") == 2)
         self._writes_times |= bool(found.times) or _FULL_HOUR.match(text, found.start) is not None
         measured = found.unit not in ("", "h") or (found.after and found.after not in _AFTER_HOURS)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from jury_adapters.langchain.external import conversation, expected_conversation, from_evaluator
     from jury_adapters.langchain.middleware import JuryMiddleware
     from jury_adapters.langchain.pairwise import JuryPairwiseEvaluator
-    from jury_adapters.langchain.runnable import JuryRunnable, JuryTool, jury_node, route_on_verdict
+    from jury_adapters.langchain.runnable import JuryRunnable, jury_node, route_on_verdict
+    from jury_adapters.langchain.tool import JuryTool
 
     __all__ = [
         "JuryCallbackHandler",
@@ -50,7 +51,8 @@ _HOMES = {
     "external": ("conversation", "expected_conversation", "from_evaluator"),
     "middleware": ("JuryMiddleware",),
     "pairwise": ("JuryPairwiseEvaluator",),
-    "runnable": ("JuryRunnable", "JuryTool", "jury_node", "route_on_verdict"),
+    "runnable": ("JuryRunnable", "jury_node", "route_on_verdict"),
+    "tool": ("JuryTool",),
 }
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 # The middleware needs more packages (langchain, langgraph); its own errors say so.

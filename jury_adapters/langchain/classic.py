@@ -24,7 +24,7 @@ from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.loose_values import steps_of, text_of, texts_of
-from jury_adapters.core.verdict import case_score
+from jury_adapters.core.verdict_facts import case_score
 from jury_adapters.critic.asking import AskingJudge
 from jury_adapters.critic.pairwise import in_both_orders
 from jury_adapters.langchain.evaluator_calls import key_of

@@ -10,7 +10,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.field_names import ALIASES
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.verdict import case_score
+from jury_adapters.core.verdict_facts import case_score
 from jury_adapters.langchain.results import comment_of, metadata_of
 from jury_adapters.langchain.rows import RunParts
 

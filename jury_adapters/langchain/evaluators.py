@@ -23,7 +23,8 @@ from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import asked_jurors
-from jury_adapters.core.verdict import Verdict, case_score
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict_facts import case_score
 from jury_adapters.judges.turns import EachTurn
 from jury_adapters.langchain.answer_guess import AnswerGuess
 from jury_adapters.langchain.case_reader import CaseReader

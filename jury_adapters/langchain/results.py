@@ -7,7 +7,8 @@ from typing import Any
 
 from jury_adapters.core.feedback import feedback_of, notes_of, reasons_beside, without_errors
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.verdict import Verdict, lacks_criteria
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict_facts import lacks_criteria
 
 
 def value_of(judgment: Judgment) -> str:

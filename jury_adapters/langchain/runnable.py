@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, RunnableWithFallbacks
 from langchain_core.runnables.config import merge_configs
-from langchain_core.tools import BaseTool
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel
 
 from jury_adapters.core.arguments import check_texts, explains_wrong_calls, refuse_unknown
 from jury_adapters.core.budget import Budget
@@ -19,19 +18,16 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, JuryError
 from jury_adapters.core.evidence import EvidenceTools
-from jury_adapters.core.feedback import feedback_of
 from jury_adapters.core.field_map import FieldMapLike
-from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.scope import Scope
-from jury_adapters.core.unmet_fields import unmet_fields
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.answer_guess import AnswerGuess
 from jury_adapters.langchain.case_reader import CaseReader
+from jury_adapters.langchain.jury_schemas import CaseInput, JudgmentOutput
 from jury_adapters.langchain.misspelt_keys import MisspeltKeys
 from jury_adapters.langchain.previous_verdicts import without_key, without_verdicts
-from jury_adapters.models.langchain_binding import unheard
 
 _log = logging.getLogger(__name__)
 _NEVER_RAISES = (
@@ -182,92 +178,6 @@ class JuryRunnable(Runnable[Any, Said]):
         return case
 
 
-class CaseInput(BaseModel):
-    """Input of a jury; other names for the fields, messages, documents and states are accepted too."""
-
-    question: str | None = Field(default=None, description="what was asked")
-    answer: str | None = Field(default=None, description="the answer to judge")
-    contexts: list[str] = Field(default_factory=list, description="the passages that the answer should rest on")
-    reference: str | None = Field(default=None, description="a right answer to compare with")
-
-
-class JudgmentOutput(BaseModel):
-    """Judgment of a jury as JSON; empty fields are omitted."""
-
-    status: Literal["PASS", "FAIL", "ABSTAIN", "ERROR"] | None
-    score: float | None = None
-    label: str | None = None
-    confidence: float | None = None
-    reasoning: str = ""
-    error: str | None = None
-    agreement: float | None = None
-    agreement_band: Literal["high", "medium", "low"] | None = None
-    judgments: list[dict[str, Any]] = Field(default_factory=list)
-    usage: dict[str, Any] = Field(default_factory=dict)
-
-
-class JuryTool(BaseTool):
-    """A jury as a tool, which an agent calls to check an answer before giving it.
-
-    The model reads one line (``PASS, score 0.83, agreement 1.00: ...``, or ``label polite: ...``). The whole verdict is
-    the tool message's artifact, as plain JSON values.
-
-    Args:
-        jury: any judge, or a function of a case.
-        name: the name of the tool for the model.
-        description: the description that the model sees. Like ``name``, it is a keyword argument.
-        store: where judgments are kept; see :class:`JuryRunnable`.
-        budget: the budget for all judgments; see :class:`JuryRunnable`.
-
-    Raises:
-        ConfigurationError: every judge in the jury needs a field that the tool does not take, such as a second answer;
-            the store or the budget is invalid; or a budget in dollars meets a juror whose price is unknown.
-
-    >>> agent = create_agent(model, tools=[search, JuryTool(jury)])  # doctest: +SKIP
-    """
-
-    model_config = ConfigDict(hide_input_in_errors=True)
-
-    name: str = "jury"
-    description: str = (
-        "Ask a jury of independent critics whether an answer to a question is good. Give the question, your answer and "
-        "the passages it rests on. It says PASS or FAIL, and why."
-    )
-    args_schema: Any = CaseInput
-    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
-    jury: Annotated[Judge, BeforeValidator(judge_of)] = Field(exclude=True, repr=False)
-    _scope: Scope = PrivateAttr()
-
-    # Store and budget are not fields: pydantic shows fields in its errors, and a store's URL may hold a password.
-    def __init__(
-        self, jury: JudgeLike, *, store: StoreLike | None = None, budget: Budget | None = None, **fields: Any
-    ) -> None:
-        refuse_unknown(fields, [*type(self).model_fields, "store", "budget"])
-        super().__init__(jury=jury, **fields)
-        if missing := unmet_fields(self.jury, Case.model_fields.keys() - CaseInput.model_fields.keys()):
-            raise ConfigurationError(
-                f"the judge needs {', '.join(missing)}, which the agent cannot give to this tool, so it judges no "
-                "call. Take a judge of a question, an answer, contexts or a reference"
-            )
-        self._scope = Scope.of(self.jury, store, budget)
-
-    def _run(
-        self, question: str | None = None, answer: str | None = None, contexts: Sequence[str] = (),
-        reference: str | None = None,
-    ) -> tuple[str, dict[str, Any]]:  # fmt: skip
-        case = Case(question=question, answer=answer, contexts=tuple(contexts), reference=reference)
-        with judging(), unheard(), self._scope.applied():
-            return _answered(self.jury.judge(case))
-
-    async def _arun(
-        self, question: str | None = None, answer: str | None = None, contexts: Sequence[str] = (),
-        reference: str | None = None,
-    ) -> tuple[str, dict[str, Any]]:  # fmt: skip
-        case = Case(question=question, answer=answer, contexts=tuple(contexts), reference=reference)
-        with judging(), unheard(), self._scope.applied():
-            return _answered(await self.jury.ajudge(case))
-
-
 @explains_wrong_calls("jury_node(jury)", order="the jury comes first, the rest by name", needs="a jury is missing")
 def jury_node(
     jury: JudgeLike,
@@ -392,16 +302,6 @@ def _seated(judgment: Judgment) -> Sequence[Judgment]:
 
 def _facts(juror: Judgment) -> dict[str, Any]:
     return {"elapsed_s": juror.elapsed_s, "model": juror.model}
-
-
-def _answered(judgment: Judgment) -> tuple[str, dict[str, Any]]:
-    label = [] if judgment.label is None else [judgment.label if judgment.status else f"label {judgment.label}"]
-    facts = [*label, *([judgment.status.value] if judgment.status else [])]
-    if judgment.score is not None:
-        facts.append(f"score {judgment.score:.2f}")
-    if isinstance(judgment, Verdict) and judgment.agreement is not None:
-        facts.append(f"agreement {judgment.agreement:.2f}")
-    return f"{', '.join(facts)}: {feedback_of(judgment) or 'no reason given'}", judgment.to_dict()
 
 
 _CALL: Final = ("input", "config")

@@ -17,7 +17,7 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import asked_jurors, criteria_of, juror_names
 from jury_adapters.core.runs import JudgedRun
-from jury_adapters.core.verdict import case_score
+from jury_adapters.core.verdict_facts import case_score
 from jury_adapters.langchain.results import comment_of, metadata_of, value_of
 
 

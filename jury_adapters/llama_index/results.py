@@ -15,7 +15,8 @@ from jury_adapters.core.field_names import FIELD_NAMES, columns_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.serial import judgment_from_dict, to_dict
-from jury_adapters.core.verdict import Verdict, case_score, is_pairwise_opinion
+from jury_adapters.core.verdict import Verdict, is_pairwise_opinion
+from jury_adapters.core.verdict_facts import case_score
 
 
 # No quoted types in the signatures: the oldest supported pydantic inspects them.

@@ -17,7 +17,8 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.secrets import error_code, without_keys
-from jury_adapters.core.verdict import Verdict, case_score
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict_facts import case_score
 from jury_adapters.models.addresses import address_of
 from jury_adapters.models.base import Prompt, Reply
 from jury_adapters.models.calls import Request, usage_of

@@ -16,7 +16,8 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import asked_jurors
 from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.secrets import error_code
-from jury_adapters.core.verdict import Verdict, case_score
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict_facts import case_score
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from jury_adapters.calibration.estimates import Estimate
 from jury_adapters.core.clustered_shares import IntraclassCorrelation
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.formatting import clip, counted, percent, visible
+from jury_adapters.core.formatting import clip, counted, percent
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
+from jury_adapters.report.comparison_warnings import (
+    warn_of_contradictions,
+    warn_of_failed_runs,
+    warn_of_groups_and_juries,
+    warn_of_unused_labels,
+)
 from jury_adapters.report.copies import group_copies, warn_of_copies
 from jury_adapters.report.corrected_difference import corrected_difference
 from jury_adapters.report.entries import Entries
@@ -26,6 +32,7 @@ from jury_adapters.statistics.differences import (
     PairedCounts,
     counts_by_group,
     paired_difference,
+    share,
     shared_groups,
     shares_by_group,
     unpaired_difference,
@@ -269,7 +276,7 @@ def compare(
     unused = 0 if same or known is not None else sum(first.labelled[a] and second.labelled[b] for a, b in pairs)
     changed = by_urgency(first, second, pairs, after)
     words = Counter((first.verdict[a], second.verdict[b]) for a, b in changed)
-    return Comparison(
+    comparison = Comparison(
         *_distinguish(titles),
         paired=len(pairs),
         only_before=len(first) - len(pairs),
@@ -284,74 +291,25 @@ def compare(
         changed=len(changed),
         better=words["FAIL", "PASS"],
         worse=words["PASS", "FAIL"],
-        flips=flips_of(before, after, changed[:most_flips]),
+        flips=(),
         outages=(first.outage_bias.warning, second.outage_bias.warning),
         other_questions=matching.other_questions,
         other_contexts=matching.other_contexts,
         warnings=(
-            *_warnings(ungrouped, group, [] if same else list(first.jury.differences(second.jury))),
+            *warn_of_groups_and_juries(ungrouped, group, [] if same else list(first.jury.differences(second.jury))),
             *warn_of_copies(copies),
             *matching.warnings(group, by_id=by_id and not group),
-            *_warn_of_failed_runs(first, second, pairs),
+            *warn_of_failed_runs(first, second, pairs),
             *warn_of_missing((len(first), len(second)), planned, gates),
             *warn_of_stops(*gates),
-            *_warn_of_unused_labels(unused, use_labels),
-            *_warn_of_contradictions(known),
+            *warn_of_unused_labels(unused, use_labels),
+            *warn_of_contradictions(known),
         ),
         why_unpaired=matching.why_unpaired,
         unused_labels=unused,
     )
-
-
-def _warnings(ungrouped: Sequence[InputError], group: str, juries: Sequence[str]) -> Iterator[str]:
-    """Yield sentences about missing groups, and about what differs between the juries."""
-    if ungrouped:
-        yield (
-            f"the interval takes no account of groups ({visible(group)}), because {counted(len(ungrouped), 'case')} "
-            f"{'has' if len(ungrouped) == 1 else 'have'} none, and is too narrow."
-        )
-    if juries:
-        more = f"; and {len(juries) - _CLAUSES} more" if len(juries) > _CLAUSES else ""
-        yield (
-            "different juries judged a and b, so the difference is not one of the systems alone: "
-            f"{visible('; '.join(juries[:_CLAUSES]))}{more}."
-        )
-
-
-def _warn_of_failed_runs(before: RunFacts, after: RunFacts, pairs: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """Yield a sentence about runs of the application that failed, with the pass rates of the pairs without them."""
-    compared = [*zip(*pairs, strict=True)] if pairs else [range(len(before)), range(len(after))]  # others are left out
-    failed = [sum(run.run_failed[at] for at in places) for run, places in zip((before, after), compared, strict=True)]
-    if not any(failed):
-        return
-    runs = " and ".join(f"{counted(n, 'run')} of {name}" for n, name in zip(failed, "ab", strict=True) if n)
-    answered = [(a, b) for a, b in pairs if not (before.run_failed[a] or after.run_failed[b])]
-    judged = PairedCounts.of([(before.passed[a], after.passed[b]) for a, b in answered])
-    without = ""
-    if judged.decided:
-        shares = (_share(judged.both + only, judged.decided) for only in (judged.a_only, judged.b_only))
-        rate_a, rate_b = map(percent, shares)
-        of = counted(judged.decided, "case")
-        without = f" Without them, a passes {rate_a} and b {rate_b} of the {of} decided in both."
-    yield f"the application failed in {runs}, which count as FAIL although no juror judged them.{without}"
-
-
-def _warn_of_unused_labels(cases: int, use_labels: str) -> Iterator[str]:
-    if cases:
-        yield (
-            f"human labels of both answers of {counted(cases, 'case')} are in the results, and do not correct this "
-            f"difference; {use_labels}."
-        )
-
-
-def _warn_of_contradictions(known: AnswerLabels | None) -> Iterator[str]:
-    if known is not None and known.contradicting:
-        have = "has" if known.contradicting == 1 else "have"
-        yield (
-            f"{counted(known.contradicting, 'answer')} {have} human labels that contradict each other. Where such an "
-            "answer is that of both a and b, it makes no difference between them; other cases with such an answer are "
-            "left out of the correction."
-        )
+    del first, second, matching, pairs, groups, verdicts, ungrouped  # the changed cases may take as much memory
+    return replace(comparison, flips=flips_of(before, after, changed[:most_flips]))
 
 
 def _difference(
@@ -375,11 +333,11 @@ def _difference(
             *counts[0], *counts[1], groups_a=by_group[0], groups_b=by_group[1], shared=shared,
             cases=(len(before), len(after)),
         )  # fmt: skip
-        return found, (_share(*counts[0]), _share(*counts[1]))
+        return found, (share(*counts[0]), share(*counts[1]))
     judged = list(zip(*verdicts, strict=True))
     count = PairedCounts.of(judged)
     found = paired_difference(count, by_group=counts_by_group(judged, groups), same_answers=same_answers)
-    return found, (_share(count.both + count.a_only, count.decided), _share(count.both + count.b_only, count.decided))
+    return found, (share(count.both + count.a_only, count.decided), share(count.both + count.b_only, count.decided))
 
 
 def _without_group(*runs: RunFacts) -> list[InputError]:
@@ -399,9 +357,4 @@ def _distinguish(titles: tuple[str, str]) -> tuple[str, str]:
     return (f"{before} (first)", f"{after} (second)") if before == after else titles
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-_CLAUSES = 4
 _LONGEST = 240  # characters of a line about a changed case

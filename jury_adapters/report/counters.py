@@ -24,7 +24,8 @@ from jury_adapters.core.judgment import Judgment, Status, abstain
 from jury_adapters.core.opinions import first_vote, votes_in
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import TierResult, Verdict, outage_as_error
+from jury_adapters.core.verdict import TierResult, Verdict
+from jury_adapters.core.verdict_facts import outage_as_error
 
 OTHER = "(others)"
 NOT_COMPARED = abstain("there is no verdict to compare with")

@@ -20,7 +20,8 @@ from jury_adapters.core.opinions import (
     opinions_of,
 )
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
+from jury_adapters.core.verdict import Verdict, is_pairwise_opinion
+from jury_adapters.core.verdict_facts import outage_as_error
 from jury_adapters.report.comparison import Comparison
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.figures import contest

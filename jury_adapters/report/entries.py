@@ -31,7 +31,8 @@ from jury_adapters.core.results_file import (
 from jury_adapters.core.runs import Run
 from jury_adapters.core.sequential_gate import GateDecision, SequentialGate
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, metadata_of_case
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict_facts import metadata_of_case
 from jury_adapters.critic.recorded import recorded_jury
 from jury_adapters.critic.recording import Recording
 from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases

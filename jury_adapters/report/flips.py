@@ -15,7 +15,8 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, outage_as_error
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict_facts import outage_as_error
 from jury_adapters.report.entries import Entries, Entry, entries_at
 from jury_adapters.report.figures import contest
 from jury_adapters.report.run_facts import NOT_JUDGED, RunFacts, has_content, judged_metadata

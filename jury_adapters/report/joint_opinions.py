@@ -10,15 +10,9 @@ from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.label_reading import Opinion, Reading, said_by
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import outage_as_error
-from jury_adapters.statistics.differences import (
-    PairedCounts,
-    better,
-    counts_by_group,
-    interval_and_test,
-    p_value_in_words,
-    why_no_difference,
-)
+from jury_adapters.core.verdict_facts import outage_as_error
+from jury_adapters.statistics.difference_sentences import better, p_value_in_words, why_no_difference
+from jury_adapters.statistics.differences import PairedCounts, counts_by_group, interval_and_test
 
 _SHOWN = {"a": "it agrees less often", "b": "it agrees more often", None: "no difference is shown"}
 

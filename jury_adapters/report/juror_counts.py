@@ -8,7 +8,8 @@ from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.opinions import criteria_of, fallbacks_in, is_inside, opinions_of, screening_tiers_in
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.unasked import is_unasked
-from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
+from jury_adapters.core.verdict import Verdict, is_pairwise_opinion
+from jury_adapters.core.verdict_facts import outage_as_error
 from jury_adapters.report.counters import NOT_COMPARED, CriterionCount, JurorCount
 
 

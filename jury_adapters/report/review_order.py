@@ -15,7 +15,8 @@ from jury_adapters.core.formatting import to_word
 from jury_adapters.core.forms import by_form
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict, is_doubtful
+from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict
+from jury_adapters.core.verdict_facts import is_doubtful
 
 
 class ReviewOrder:

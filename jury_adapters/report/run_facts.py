@@ -20,7 +20,7 @@ from jury_adapters.core.outage_bias import OutageBias
 from jury_adapters.core.results_file import LabelsOfCase
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import outage_as_error
+from jury_adapters.core.verdict_facts import outage_as_error
 from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.entries import Entries, Entry, Outline, outlines_of
 from jury_adapters.report.figures import contest
@@ -117,14 +117,12 @@ class RunFacts:
         self.jury.add(judgment, times)
 
     def _add_judged(self, outline: Outline) -> None:
-        metadata, case = {**judged_metadata(outline)}, outline.case
-        for name in NOT_JUDGED:
-            metadata.pop(name, None)
+        metadata, case = judged_metadata(outline), outline.case
         known = bool(outline.answer and outline.answer.length) if case is None else has_content(case)
         self.has_content.append(known)
         answer = None if case is None else case.answer
         self.answer.append(None if answer is None else hash(answer.strip()))
-        self.metadata.append(0 if known or not metadata else _hash_of(metadata))
+        self.metadata.append(0 if known else _hash_of_judged(metadata))
         retrieved = metadata.get("retrieved_ids")
         self.retrieved.append(0 if retrieved is None else _hash_of(retrieved))
 
@@ -182,19 +180,27 @@ _MOST_LINES = 1 << 62  # a file may claim any line
 _CONTENT = ("answer", "contexts", "candidates", "messages", "trajectory", "attachments", "workspace")
 
 
+def _hash_of_judged(metadata: Mapping[str, JsonValue]) -> int:
+    """Return the hash of metadata without what says nothing of the content; 0 if nothing is left."""
+    judged = {name: value for name, value in metadata.items() if name not in NOT_JUDGED}
+    return _hash_of(judged) if judged else 0
+
+
 def _hash_of(value: object) -> int:
     return hash(_hashed_apart(value))
 
 
 def _hashed_apart(value: object) -> Hashable:
     """Return a value that equals that of another if the two are equal, and of which -1 and -2 have different hashes."""
-    if isinstance(value, Mapping):
-        return frozenset((name, _hashed_apart(item)) for name, item in value.items())
-    if isinstance(value, list | tuple):
-        return tuple(map(_hashed_apart, value))
+    if isinstance(value, str) or value is None:  # the most frequent values first
+        return value
     if isinstance(value, int | float):  # equal numbers of both types have one text
         return "number", str(int(value) if value == value // 1 else value)
-    return value if isinstance(value, str) or value is None else repr(value)
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashed_apart, value))
+    if isinstance(value, dict | Mapping):
+        return frozenset([(name, _hashed_apart(item)) for name, item in value.items()])
+    return repr(value)
 
 
 def _group(outline: Outline, group: str) -> Hashable | InputError:

@@ -15,12 +15,11 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.statistics import Z95
 from jury_adapters.core.values import JsonValue
+from jury_adapters.statistics.difference_sentences import better, difference_sentence
 from jury_adapters.statistics.differences import (
     CORRECTED,
     PairedCounts,
-    better,
     counts_by_group,
-    difference_sentence,
     interval_and_test,
     paired_difference,
     shared_groups,

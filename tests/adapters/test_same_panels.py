@@ -7,7 +7,7 @@ import pytest
 from support.vendor import Act
 
 from jury_adapters import Case, ConfigurationError, Status
-from jury_adapters.core.verdict import case_score
+from jury_adapters.core.verdict_facts import case_score
 from jury_adapters.judges import llm
 from jury_adapters.judges.presets import one_or_panel, panel
 from jury_adapters.langchain import JuryEvaluator

@@ -83,6 +83,15 @@ def test_a_function_that_yields_is_refused(function):
         type("Mine", (Judge,), {"assess": function})
 
 
+def test_an_object_that_yields_when_it_is_called_is_refused():
+    class Yielding:
+        def __call__(self, case):
+            yield True
+
+    with pytest.raises(ConfigurationError, match="Yielding has `yield` in it; return one outcome"):
+        Judge.from_function(Yielding())
+
+
 def test_an_assess_that_does_not_take_one_case_is_refused():
     for wrong in (lambda self: True, lambda self, question, answer: True, lambda self, *, case: True):
         with pytest.raises(ConfigurationError, match=r"Mine\.assess is called with one Case.*it takes \(self"):

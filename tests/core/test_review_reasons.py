@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from jury_adapters import CascadedJury, Case, Ensemble, GateFailed, Scorecard, Tier, abstain
 from jury_adapters.cli.app import app
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
-from jury_adapters.core.verdict import is_doubtful
+from jury_adapters.core.verdict_facts import is_doubtful
 from jury_adapters.report import Report
 from jury_adapters.report.summary import Summary
 

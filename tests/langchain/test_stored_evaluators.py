@@ -26,7 +26,8 @@ with warnings.catch_warnings():  # what they import is their own affair
     from jury_adapters.langchain.langsmith import examples, offline_client
 from jury_adapters import Budget, ConfigurationError, Critic, Ensemble, Store
 from jury_adapters.langchain.middleware import JuryMiddleware
-from jury_adapters.langchain.runnable import JuryRunnable, JuryTool
+from jury_adapters.langchain.runnable import JuryRunnable
+from jury_adapters.langchain.tool import JuryTool
 
 pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 ANSWERS = ["one", "two", "three", "four"]

@@ -12,7 +12,7 @@ from support.chat import ScriptedChat, calls
 
 from jury_adapters import Ensemble
 from jury_adapters.core.serial import judgment_from_dict
-from jury_adapters.langchain.runnable import JuryTool
+from jury_adapters.langchain.tool import JuryTool
 
 JURY = Ensemble([lambda case: ("good" in (case.answer or ""), "it should say good"), lambda case: (True, "fine")])
 ASKED = {"question": "How is it?", "answer": "bad", "contexts": ["Page"]}

@@ -8,14 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jury_adapters.statistics import compare
-from jury_adapters.statistics.differences import (
-    PairedCounts,
-    better,
-    cases_needed,
-    difference_sentence,
-    paired_difference,
-    unpaired_difference,
-)
+from jury_adapters.statistics.difference_sentences import better, cases_needed, difference_sentence
+from jury_adapters.statistics.differences import PairedCounts, paired_difference, unpaired_difference
 
 CELLS = st.tuples(*[st.integers(0, 400)] * 4).filter(any)
 NUMBERS = re.compile(r"95 % interval (\S+) to ([^;)]+)")

@@ -45,7 +45,7 @@ from jury_adapters.core.return_values import run_failed
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.secrets import without_keys
-from jury_adapters.core.verdict import is_outage, outage_as_error
+from jury_adapters.core.verdict_facts import is_outage, outage_as_error
 
 _log = logging.getLogger(__name__)
 

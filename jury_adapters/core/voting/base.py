@@ -13,7 +13,7 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
-from jury_adapters.core.verdict import outage_as_error
+from jury_adapters.core.verdict_facts import outage_as_error
 from jury_adapters.core.voting.options import Count
 
 ErrorPolicy = Literal["fail", "abstain", "ignore", "propagate"]

@@ -12,7 +12,7 @@ from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import reaches
-from jury_adapters.core.verdict import outage_as_error
+from jury_adapters.core.verdict_facts import outage_as_error
 from jury_adapters.core.voting.base import ALL_PASS, VoteResult, Votes, VotingStrategy, Weights, collect
 from jury_adapters.core.voting.options import Probability
 
