@@ -49,8 +49,8 @@ from jury_adapters.critic.recorded import is_store
 from jury_adapters.store import is_url
 
 if TYPE_CHECKING:
-    from jury_adapters.core.field_map import FieldMap
     from jury_adapters.calibration.report import AgreementReport
+    from jury_adapters.core.field_map import FieldMap
     from jury_adapters.report import Comparison, PassRates, Report
 
 

@@ -19,7 +19,13 @@ from jury_adapters.grounding.quantities import (
     bare,
     quantities,
 )
-from jury_adapters.grounding.times_of_day import counts_24_hours, half_in_words, speaks_times, times_in_words
+from jury_adapters.grounding.times_of_day import (
+    counts_24_hours,
+    half_in_words,
+    has_full_hour_of_24,
+    speaks_times,
+    times_in_words,
+)
 from jury_adapters.grounding.units import is_symbol, kind_of
 
 
@@ -80,6 +86,7 @@ class NumberIndex:
         for day in days_in(self.source):  # read generously, so that most of them have been found with their year
             self._days.setdefault(day, {""})
         self._months.update(month for month, _ in self._days)
+        self._counts_24_hours |= has_full_hour_of_24(text)
         self._times.update(times_in_words(text), () if self._counts_24_hours else self._other_halves)
         self._fractions.update(shares(text))
         self._months.update(months_in(self.source))

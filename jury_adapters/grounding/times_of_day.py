@@ -61,6 +61,16 @@ def counts_24_hours(text: str) -> bool:
     return hour_and_rest(text)[0] > _NOON_HOUR or text[0] == "0"
 
 
+def has_full_hour_of_24(text: str) -> bool:
+    """Return whether a text has a full hour above twelve: "18 Uhr", or "18h" if it writes other times as "9h30".
+
+    >>> [has_full_hour_of_24(text) for text in ("bis 18 Uhr", "de 9h30 à 18h", "it takes 18h", "bis 6 Uhr")]
+    [True, True, False, False]
+    """
+    found = {match[1].lower() for match in _FULL_HOUR_OF_24.finditer(text)}
+    return "uhr" in found or ("h" in found and _HOURS_AND_MINUTES.search(text) is not None)
+
+
 def hour_and_rest(text: str) -> tuple[int, list[int]]:
     """Return the hour as written, and the minutes and seconds, if any."""
     if spoken := _SPOKEN.match(text):
@@ -113,6 +123,8 @@ def _both(hour: int, minutes: int) -> tuple[str, str]:
 
 
 _NOON_HOUR = 12
+_FULL_HOUR_OF_24 = re.compile(r"(?<![\d.,:])(?:1[3-9]|2[0-4])[ \xa0]?(h|Uhr)\b(?! ?\d)", re.IGNORECASE)
+_HOURS_AND_MINUTES = re.compile(r"(?<!\d)\d{1,2}[ \xa0]?h[ \xa0]?[0-5]\d(?!\d)", re.IGNORECASE)
 _MINUTES = {
     "five": 5, "ten": 10, "fifteen": 15, "twenty": 20, "twenty-five": 25, "thirty": 30, "thirty-five": 35, "forty": 40,
     "forty-five": 45, "fifty": 50, "fifty-five": 55,

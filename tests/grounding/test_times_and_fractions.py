@@ -195,6 +195,8 @@ ON_24 = "The reading room opens at 9:30 and closes at 18:00 on all of the days."
         ("The reading room closes at 6:00.", ON_24),
         ("Der Lesesaal öffnet um 21:30 Uhr.", "Der Lesesaal öffnet um 9:30 Uhr und schließt um 18:00 Uhr am Abend."),
         ("It opens at 21:30.", "18:00 is when it closes, and 9:30 when it opens, says the sign on the wall of Hall T"),
+        ("Der Lesesaal öffnet um 21:30 Uhr.", "Der Lesesaal öffnet um 9:30 Uhr und schließt um 18 Uhr am Abend."),
+        ("La salle ouvre à 21h30.", "La salle ouvre à 9h30 et ferme à 18h tous les jours de la semaine."),
         ("The bus leaves at 19:05.", "The bus to the lake leaves at 7:05 and 07:40, and comes back at ten."),
     ],
 )
@@ -211,6 +213,7 @@ def test_a_time_twelve_hours_off_is_flagged_where_the_contexts_count_24_hours(an
         ("It opens at 9:30 pm.", "The bar opens at 9:30 and closes at 11:00 on all of the days."),
         ("The tour begins at 4:15 pm.", "Logged at 2024-05-01T17:02:11. The tour of the cellar begins at 4:15."),
         ("It opens at 9:30 pm.", "9:30 is when the bar opens on all of the days, and the way to it is along line T"),
+        ("It leaves at 9:30 pm.", "The train leaves at 9:30 and takes 18h to the sea on all of the days."),
         ("It closes at 24:00.", "The bar opens at 18:00 and closes at midnight on all of the days."),
     ],
 )
