@@ -1,0 +1,85 @@
+"""Juries of LLM judges for LangChain and LlamaIndex.
+
+A :class:`Judge` judges a :class:`Case` and returns a :class:`Judgment`. An :class:`Ensemble`, a :class:`Scorecard` and
+a :class:`CascadedJury` are judges made of judges. Names are loaded when they are used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for type checkers and editors; a test holds it to the table below
+    from jury_adapters.core.budget import Budget
+    from jury_adapters.core.cascade import CascadedJury, Tier
+    from jury_adapters.core.case import Case, Image, Message, Step
+    from jury_adapters.core.combinators import all_of, any_of
+    from jury_adapters.core.ensemble import Ensemble, Scorecard
+    from jury_adapters.core.estimate import CostEstimate
+    from jury_adapters.core.judge import Check, Judge, judge
+    from jury_adapters.core.judgment import Finding, Judgment, Status, Usage, Verdict, abstain
+    from jury_adapters.core.queue import JudgeQueue
+    from jury_adapters.core.results import Result, ResultsFile, read_results
+    from jury_adapters.core.store import Store
+    from jury_adapters.core.values import ConfigurationError, GateFailed, InputError, JuryError
+    from jury_adapters.inputs.run import Run, default_case
+
+_NAMES = {
+    "core.budget": "Budget",
+    "core.cascade": "CascadedJury Tier",
+    "core.case": "Case Image Message Step",
+    "core.combinators": "all_of any_of",
+    "core.ensemble": "Ensemble Scorecard",
+    "core.estimate": "CostEstimate",
+    "core.judge": "Check Judge judge",
+    "core.judgment": "Finding Judgment Status Usage Verdict abstain",
+    "core.queue": "JudgeQueue",
+    "core.results": "Result ResultsFile read_results",
+    "core.store": "Store",
+    "core.values": "ConfigurationError GateFailed InputError JuryError",
+    "inputs.run": "Run default_case",
+}
+_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
+__all__ = [
+    "Budget",
+    "CascadedJury",
+    "Case",
+    "Check",
+    "ConfigurationError",
+    "CostEstimate",
+    "Ensemble",
+    "Finding",
+    "GateFailed",
+    "Image",
+    "InputError",
+    "Judge",
+    "JudgeQueue",
+    "Judgment",
+    "JuryError",
+    "Message",
+    "Result",
+    "ResultsFile",
+    "Run",
+    "Scorecard",
+    "Status",
+    "Step",
+    "Store",
+    "Tier",
+    "Usage",
+    "Verdict",
+    "abstain",
+    "all_of",
+    "any_of",
+    "default_case",
+    "judge",
+    "read_results",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

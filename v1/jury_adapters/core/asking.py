@@ -1,0 +1,71 @@
+"""Asking: how an adapter has a run judged, the same for evaluators, guards, runnables and the queue."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jury_adapters.core import loop
+from jury_adapters.core.budget import Budget
+from jury_adapters.core.case import Case
+from jury_adapters.core.context import within
+from jury_adapters.core.judge import Judge, JudgeLike, judge_of
+from jury_adapters.core.judgment import Judgment, broken, failed_run
+from jury_adapters.core.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """Run of an application with its judgment.
+
+    Attributes:
+        run: what the adapter was given.
+        case: what was judged; None if the run makes no case.
+        judgment: the judgment.
+    """
+
+    run: Any
+    case: Case | None
+    judgment: Judgment
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Jury with everything that an adapter needs to have runs judged. It never raises for a run.
+
+    Attributes:
+        jury: the jury, or a function of a case.
+        case: makes the case of a run; what it raises becomes an ERROR.
+        store: where judgments are kept.
+        budget: the limit on spending.
+        on_undecided: whether a guard lets through what is ABSTAIN or ERROR: ``allow`` or ``block``.
+    """
+
+    jury: JudgeLike
+    case: Callable[[Any], Case] = Case.of
+    store: Store | None = None
+    budget: Budget | None = None
+    on_undecided: Literal["allow", "block"] = "allow"
+
+    @property
+    def judge(self) -> Judge:
+        """The jury as a judge."""
+        return judge_of(self.jury)
+
+    def judged(self, run: Any) -> JudgedRun:
+        """Return a run with its judgment; for synchronous code, also while a loop runs."""
+        return loop.run(self.ajudged(run))
+
+    async def ajudged(self, run: Any) -> JudgedRun:
+        """Return a run with its judgment. The run of an application that failed is FAIL, without asking the jury."""
+        failed = getattr(run, "error", None)
+        try:
+            case = self.case(run)
+        except Exception as error:
+            judgment = failed_run(str(failed)) if failed else broken(error)
+            return JudgedRun(run, None, judgment.model_copy(update={"critic": self.judge.name}))
+        with within(judging=True, store=self.store, budget=self.budget):
+            return JudgedRun(run, case, await self.judge.ajudge(case))
+
+    def lets_through(self, judgment: Judgment) -> bool:
+        """Return whether a guard lets pass what was judged: no FAIL, and ABSTAIN or ERROR only with ``allow``."""
+        return judgment.passed is not False if judgment.decided else self.on_undecided == "allow"

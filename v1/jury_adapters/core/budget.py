@@ -1,0 +1,87 @@
+"""Budget, a limit on spending that is checked before each call."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from threading import Lock
+
+from jury_adapters.core.judgment import NO_USAGE, Usage
+from jury_adapters.core.values import ROUNDING, ConfigurationError, JuryError
+
+_POLL_S = 0.02
+
+
+class OverBudget(JuryError):
+    """A call does not fit into the budget. Its judgment is an ERROR, so a larger budget judges the case again."""
+
+
+class Budget:
+    """Limit on US dollars, tokens or calls, shared by all judges that are asked within it.
+
+    Each call reserves its estimate, which is generous, and settles what it took. A call that fits only without what
+    others have reserved waits for them; one that does not fit at all is refused. A budget belongs to one process: a run
+    that is started again may spend the limit again, but does not pay again for what a store holds.
+
+    Args:
+        max_usd: US dollars.
+        max_tokens: tokens, of prompts and replies together.
+        max_calls: calls of models.
+
+    Raises:
+        ConfigurationError: there is no limit, or one is negative.
+
+    >>> Budget(max_usd=1.0).spent.cost_usd
+    0.0
+    """
+
+    def __init__(
+        self, *, max_usd: float | None = None, max_tokens: int | None = None, max_calls: int | None = None
+    ) -> None:
+        limits = {"max_usd": max_usd, "max_tokens": max_tokens, "max_calls": max_calls}
+        self.limits = {name: limit for name, limit in limits.items() if limit is not None}
+        if not self.limits or not all(limit >= 0 for limit in self.limits.values()):
+            raise ConfigurationError(f"a budget has max_usd=, max_tokens= or max_calls=, from 0; not {limits}")
+        self.spent = NO_USAGE
+        self.refused = 0
+        self._reserved: list[Usage] = []
+        self._lock = Lock()
+
+    @asynccontextmanager
+    async def reserve(self, estimate: Usage) -> AsyncIterator[list[Usage]]:
+        """Hold an estimate for the block.
+
+        The block appends what a call took to the list that it gets. If it appends nothing, or is cut off, the estimate
+        counts as spent, because the vendor may bill it.
+
+        Raises:
+            OverBudget: the estimate does not fit beside what is spent.
+        """
+        while not self._granted(estimate):
+            await asyncio.sleep(_POLL_S)
+        took: list[Usage] = []
+        try:
+            yield took
+        finally:
+            with self._lock:
+                self._reserved.remove(estimate)
+                self.spent = sum(took or [estimate], self.spent)
+
+    def _granted(self, estimate: Usage) -> bool:
+        with self._lock:
+            if not self._fits(self.spent + estimate):
+                self.refused += 1
+                raise OverBudget(
+                    f"over budget: {self.spent.calls} calls for ${self.spent.cost_usd:.4f} are spent of {self.limits}"
+                )
+            fits = self._fits(sum(self._reserved, self.spent) + estimate)
+            if fits:
+                self._reserved.append(estimate)
+            return fits
+
+    def _fits(self, usage: Usage) -> bool:
+        amounts = {
+            "max_usd": usage.cost_usd,
+            "max_tokens": usage.input_tokens + usage.output_tokens,
+            "max_calls": usage.calls,
+        }
+        return all(amounts[name] <= limit + ROUNDING for name, limit in self.limits.items())

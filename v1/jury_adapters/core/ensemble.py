@@ -1,0 +1,383 @@
+"""Ensemble, a jury whose jurors vote on one question, and Scorecard, a jury of criteria."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.context import context, within
+from jury_adapters.core.judge import MAKERS, Judge, JudgeLike, Labels, ask, named_judges
+from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
+from jury_adapters.core.values import ROUNDING, ConfigurationError, error_text
+from jury_adapters.core.votes import Average, Count, Errors, Majority, Outcome, Rule, Unanimous, Vote, rule_of
+
+Schedule = Literal["parallel", "sequential", "early_stop"]
+
+
+class Jury(Judge):
+    """Base of the judges that are made of named judges."""
+
+    def __init__(self, judges: Iterable[JudgeLike] | Mapping[str, JudgeLike], name: str = "") -> None:
+        self.name = name or type(self).__name__
+        self.judges = named_judges(judges)
+        self.cost = sum(one.cost for one in self.judges.values())
+        vocabularies = [one.labels for one in self.judges.values()]
+        self.labels = (
+            None if None in vocabularies else {label: one[label] for one in vocabularies if one for label in one}
+        )
+
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        """The judges inside."""
+        return tuple(self.judges.values())
+
+    def _parts(self) -> dict[str, Callable[[Case], Usage]]:
+        return {name: one.estimate for name, one in self.judges.items()}
+
+    async def _ask(self, places: Iterable[int], case: Case) -> list[Judgment]:
+        """Ask the judges at these places at once; cancelling this cancels them all."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._ask_one(place, case)) for place in places]
+        return [task.result() for task in tasks]
+
+    async def _ask_one(self, place: int, case: Case) -> Judgment:
+        name, one = list(self.judges.items())[place]
+        return await ask(one, case, name)
+
+
+class Ensemble(Jury):
+    """Jury in which the jurors answer one question, and a rule counts their votes.
+
+    A juror that abstains does not vote. A juror that breaks is a missing vote: if it could have changed the outcome,
+    the verdict is ERROR, so no PASS and no FAIL rests on a broken juror.
+
+    Args:
+        judges: judges or functions, or a mapping of names to them. The same judge twice is asked for two samples.
+        voting: the name of a rule (``majority``, ``unanimous``, ``veto``, ``quorum``, ``average``, ``median``,
+            ``bayes``), a rule, or a function of the votes.
+        weights: weights from 0 by juror, in order or by name; 1.0 by default. They count in ``majority`` and
+            ``average``.
+        required: the names of jurors without whose votes the jury abstains.
+        errors: what a juror that broke counts as: a ``missing`` vote, a FAIL (``fail``), or no vote (``abstain``,
+            ``ignore``).
+        min_votes: the number of votes below which the jury abstains.
+        on: what is counted: ``status`` (PASS and FAIL) or ``label``. By default labels if a juror declares one that is
+            neither good nor bad.
+        schedule: ``parallel`` asks all jurors at once, ``sequential`` one after the other. ``early_stop`` asks the
+            cheapest first, and only as many as can still change status or label; its verdict has no score and no
+            confidence.
+        name: the name in verdicts.
+        **options: the options of the rule, such as ``tie="abstain"``.
+
+    Raises:
+        ConfigurationError: there is no juror, a name is unknown, or an option does not fit.
+
+    >>> judges = {"short": lambda case: len(case.answer) < 9, "polite": lambda case: "!" not in case.answer}
+    >>> jury = Ensemble(judges, voting="veto")
+    >>> jury.judge(answer="Stop it!").reasoning
+    '1 of 2 object; 1 fail a case'
+    """
+
+    def __init__(
+        self,
+        judges: Iterable[JudgeLike] | Mapping[str, JudgeLike],
+        *,
+        voting: str | Rule | Callable[[Sequence[Vote]], Any] = "majority",
+        weights: Sequence[float] | Mapping[str, float] | None = None,
+        required: Iterable[str] = (),
+        errors: Errors = "missing",
+        min_votes: int = 1,
+        on: Literal["status", "label"] | None = None,
+        schedule: Schedule = "parallel",
+        name: str = "",
+        **options: Any,
+    ) -> None:
+        super().__init__(judges, name)
+        _check_word("errors", errors, Errors)
+        _check_word("schedule", schedule, Schedule)
+        _check_word("on", on, Literal["status", "label"], None)
+        if isinstance(min_votes, bool) or not isinstance(min_votes, int) or min_votes < 1:
+            raise ConfigurationError(f"min_votes= is a whole number from 1, not {min_votes!r}")
+        rule = self._fitting(rule_of(voting, **options))
+        on_labels = on == "label" or (
+            on is None and rule.on_labels and (self.labels is None or Status.LABEL in self.labels.values())
+        )
+        if on == "label" and not rule.on_labels:
+            raise ConfigurationError(
+                f"the rule {rule.rule!r} counts PASS and FAIL; on='label' goes with majority and unanimous"
+            )
+        self.schedule = schedule
+        self.counts = Count(
+            rule,
+            self._weights(weights),
+            self._places(required),
+            dict(self.labels or {}) if on_labels else None,
+            on_labels and self.labels is None,
+            errors,
+            min_votes,
+        )
+        self.labels = self._own_labels(rule, on_labels)
+        self.pass_mark = getattr(rule, "threshold", None) or 0.5
+        self._samples = _sample_offsets(self.members)
+
+    def _fitting(self, rule: Rule) -> Rule:
+        """Return the rule with the jurors' pass mark, or refuse one that does not fit the jurors."""
+        if rule.reads_scores and any(one.stops_early for one in self.members):
+            raise ConfigurationError(
+                f"a juror that stops early has no score and no confidence, which the rule {rule.rule!r} may read"
+            )
+        if isinstance(rule, Majority) and rule.tie not in (
+            None,
+            "fail",
+            "pass",
+            "abstain",
+            "first",
+            *(self.labels or {rule.tie}),
+        ):
+            raise ConfigurationError(
+                f"tie= is 'fail', 'pass', 'abstain', 'first' or a label of the jurors, not {rule.tie!r}"
+            )
+        if len(reliabilities := getattr(rule, "reliabilities", self.members)) != len(self.members):
+            raise ConfigurationError(
+                f"reliabilities= has one pair per juror: {len(self.members)}, not {len(reliabilities)}"
+            )
+        if not isinstance(rule, Average) or rule.threshold is not None:
+            return rule
+        marks = {one.pass_mark for one in self.members}
+        if len(marks) > 1:
+            raise ConfigurationError(
+                f"the jurors pass from different scores ({', '.join(map(str, sorted(marks)))}); give threshold="
+            )
+        return rule.model_copy(update={"threshold": marks.pop()})
+
+    def _weights(self, weights: Sequence[float] | Mapping[str, float] | None) -> tuple[float, ...]:
+        names = list(self.judges)
+        if isinstance(weights, Mapping):
+            self._places(weights)
+            given = [weights.get(name, 1.0) for name in names]
+        else:
+            given = [1.0] * len(names) if weights is None else list(weights)
+        numbers = all(isinstance(one, int | float) and 0 <= one < float("inf") for one in given)
+        if len(given) != len(names) or not numbers or not sum(given):
+            raise ConfigurationError(
+                f"weights= has a number from 0 for each of {len(names)} jurors, and one above 0; not {weights!r}"
+            )
+        return tuple(map(float, given))
+
+    def _places(self, names: Iterable[str]) -> frozenset[int]:
+        given = {names} if isinstance(names, str) else {*names}
+        if unknown := given - {*self.judges}:
+            raise ConfigurationError(f"{min(unknown)!r} is no juror; the jurors are {', '.join(self.judges)}")
+        return frozenset(place for place, name in enumerate(self.judges) if name in given)
+
+    def _own_labels(self, rule: Rule, on_labels: bool) -> Labels | None:
+        """Return the labels that the verdict may have."""
+        if not rule.settles or (on_labels and self.labels is None):
+            return None
+        split = (
+            {rule.on_split: Status.LABEL}
+            if isinstance(rule, Unanimous) and rule.on_split not in ("fail", "abstain")
+            else {}
+        )
+        return {**split, **(self.labels or {} if on_labels else {})}
+
+    @property
+    def stops_early(self) -> bool:
+        """Whether jurors may not have been asked, so that verdicts have no score and no confidence."""
+        return self.schedule == "early_stop"
+
+    async def _ask_one(self, place: int, case: Case) -> Judgment:
+        with within(sample=context().sample + self._samples[place]):
+            return await super()._ask_one(place, case)
+
+    async def assess(self, case: Case) -> Judgment:
+        """Ask the jurors and count their votes."""
+        votes: list[Judgment | None] = [None] * len(self.judges)
+        if self.schedule == "parallel":
+            return self.verdict(await self._ask(range(len(votes)), case))
+        waiting = sorted(
+            range(len(votes)), key=lambda place: (place not in self.counts.required, self.members[place].cost)
+        )
+        if self.schedule == "sequential":
+            waiting.sort()
+        while waiting and (self.schedule == "sequential" or self.counts.outcome(votes) is None):
+            wave = waiting[: 1 if self.schedule == "sequential" else self._fewest(votes, waiting)]
+            waiting = waiting[len(wave) :]
+            for place, vote in zip(wave, await self._ask(wave, case), strict=True):
+                votes[place] = vote
+        return self.verdict(votes)
+
+    def _fewest(self, votes: Sequence[Judgment | None], waiting: Sequence[int]) -> int:
+        """Return the smallest number of the next jurors whose votes could settle the outcome."""
+        for number in range(1, len(waiting)):
+            for ballot in self.counts.extremes:
+                vote = (
+                    Judgment(status=Status(ballot))
+                    if ballot in ("PASS", "FAIL")
+                    else Judgment(status=Status.LABEL, label=ballot)
+                )
+                trial = [vote if place in waiting[:number] else one for place, one in enumerate(votes)]
+                if self.counts.outcome(trial) is not None:
+                    return number
+        return len(waiting)
+
+    def verdict(self, votes: Sequence[Judgment | None]) -> Judgment:
+        """Return the verdict that counts these judgments, one per juror; None for a juror that was not needed.
+
+        Raises:
+            ConfigurationError: the number of judgments is not that of the jurors, or the outcome is open without the
+                jurors that are None.
+        """
+        if len(votes) != len(self.judges):
+            raise ConfigurationError(f"the jury has {len(self.judges)} jurors, and {len(votes)} judgments were given")
+        try:
+            found = self.counts.outcome(votes)
+        except Exception as error:  # of a rule that is a function
+            found = Outcome(Status.ERROR, "the voting rule broke", error=error_text(error))
+        if found is None:
+            raise ConfigurationError("the outcome is open: a juror whose vote could decide has no judgment")
+        asked = [vote for vote in votes if vote is not None]
+        return Judgment(
+            status=found.status,
+            label=found.label,
+            score=None if self.stops_early else found.score,
+            confidence=None if self.stops_early else found.confidence,
+            reasoning=found.reasoning,
+            error=found.error,
+            tied=found.tied,
+            judgments=tuple(asked),
+            voting=self.counts.rule.rule,
+            weights=tuple(weight for weight, vote in zip(self.counts.weights, votes, strict=True) if vote is not None),
+            usage=total_usage(asked),
+            skipped=tuple(name for name, vote in zip(self.judges, votes, strict=True) if vote is None),
+        )
+
+
+class Scorecard(Jury):
+    """Jury that asks a different question with each criterion.
+
+    PASS if enough criteria pass, whatever the undecided ones would say; FAIL if too few can. Otherwise the undecided
+    criteria matter: the verdict is ERROR if one broke, else ABSTAIN.
+
+    Args:
+        criteria: a mapping of names to judges or functions.
+        pass_when: ``all``, ``any``, the number of criteria that must pass, or the names of those that must.
+        weights: weights by name, with ``threshold``: the weighted mean score must reach it. Criteria without a weight
+            do not count.
+        threshold: 0..1; required with weights.
+        name: the name in verdicts.
+
+    Raises:
+        ConfigurationError: a name is unknown, or the options do not fit.
+
+    >>> card = Scorecard({"short": lambda case: True, "polite": lambda case: (False, "rude")}, pass_when="any")
+    >>> card.judge(answer="No!").status.value, card.judge(answer="No!").by_name["polite"].reasoning
+    ('PASS', 'rude')
+    """
+
+    def __init__(
+        self,
+        criteria: Mapping[str, JudgeLike],
+        *,
+        pass_when: Literal["all", "any"] | int | Iterable[str] = "all",
+        weights: Mapping[str, float] | None = None,
+        threshold: float | None = None,
+        name: str = "",
+    ) -> None:
+        super().__init__(criteria, name)
+        self.weights, self.threshold = self._counted(pass_when, weights, threshold)
+        self.by_score = weights is not None
+        self.labels = {}
+
+    def _counted(
+        self, pass_when: str | int | Iterable[str], weights: Mapping[str, float] | None, threshold: float | None
+    ) -> tuple[dict[str, float], float]:
+        """Return the weights of the criteria that count, and the share of the weight that must pass."""
+        if weights is not None and threshold is not None and pass_when == "all":
+            found, least = dict(weights), threshold
+        elif weights is None and threshold is None:
+            every = isinstance(pass_when, int) or pass_when in ("all", "any")
+            found = dict.fromkeys(self.judges if every or isinstance(pass_when, int | str) else pass_when, 1.0)
+            number = 1 if pass_when == "any" else pass_when if isinstance(pass_when, int) else len(found)
+            least = number / len(found) if every or not isinstance(pass_when, str) else -1
+        else:
+            raise ConfigurationError("a scorecard has pass_when=, or weights= with threshold=")
+        numbers = all(isinstance(one, int | float) and 0 <= one < float("inf") for one in found.values())
+        if (
+            not {*found} <= {*self.judges}
+            or not numbers
+            or not sum(found.values())
+            or not 0 <= least <= 1
+            or pass_when == 0
+        ):
+            raise ConfigurationError(
+                f"pass_when= is 'all', 'any', a number from 1 to {len(self.judges)} or names; weights= has numbers "
+                f"from 0 by name, and threshold= is in 0..1; not {pass_when!r}, {weights!r}, {threshold!r}; criteria: "
+                f"{', '.join(self.judges)}"
+            )
+        return found, least
+
+    async def assess(self, case: Case) -> Judgment:
+        """Ask all criteria at once and combine their judgments."""
+        return self.verdict(await self._ask(range(len(self.judges)), case))
+
+    def verdict(self, judgments: Sequence[Judgment]) -> Judgment:
+        """Return the verdict of these judgments, one per criterion."""
+        by_name = dict(zip(self.judges, judgments, strict=True))
+        counted = {name: by_name[name] for name, weight in self.weights.items() if weight}
+        numbers = {name: self._number(one) for name, one in counted.items()}
+        whole = sum(self.weights.values())
+        low = min(1.0, sum(self.weights[name] * (number or 0.0) for name, number in numbers.items()) / whole)
+        open_ = sum(self.weights[name] for name, number in numbers.items() if number is None) / whole
+        broke = [one for one in counted.values() if one.status is Status.ERROR]
+        if low >= self.threshold - ROUNDING:
+            status = Status.PASS
+        elif low + open_ < self.threshold - ROUNDING:
+            status = Status.FAIL
+        else:
+            status = Status.ERROR if broke else Status.ABSTAIN
+        said = [
+            f"{name} {one.status}{f' ({why})' if (why := one.error or one.reasoning) and not one.passed else ''}"
+            for name, one in by_name.items()
+        ]
+        return Judgment(
+            status=status,
+            score=None if open_ else low,
+            reasoning="; ".join(sorted(said, key=lambda text: text.endswith(" PASS"))),
+            error=f"{broke[0].critic}: {broke[0].error}" if status is Status.ERROR else None,
+            judgments=tuple(judgments),
+            voting="scorecard",
+            usage=total_usage(judgments),
+        )
+
+    def _number(self, one: Judgment) -> float | None:
+        return one.number if self.by_score else None if one.passed is None else float(one.passed)
+
+
+def _check_word(name: str, value: object, words: Any, *others: object) -> None:
+    if value not in (*get_args(words), *others):
+        raise ConfigurationError(f"{name}= is {' or '.join(map(repr, get_args(words)))}, not {value!r}")
+
+
+def _sample_offsets(judges: Sequence[Judge]) -> list[int]:
+    """Return for each juror the number of its first sample, so that no judge is asked for one sample twice.
+
+    Single judges with one fingerprint are one judge, at any depth. A juror that shares one with an earlier juror starts
+    after all samples of that juror.
+    """
+    leaves = [{one.fingerprint for one in _singles(juror)} for juror in judges]
+    starts: list[int] = []
+    for place in range(len(judges)):
+        shared = [starts[other] + judges[other].size for other in range(place) if leaves[other] & leaves[place]]
+        starts.append(max(shared, default=0))
+    return starts
+
+
+def _singles(judge: Judge) -> Iterable[Judge]:
+    for one in judge.members or ():
+        yield from _singles(one)
+    if not judge.members:
+        yield judge
+
+
+MAKERS["samples"] = Ensemble

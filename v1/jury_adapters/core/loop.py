@@ -1,0 +1,95 @@
+"""One event loop in a daemon thread, on which the synchronous API runs; and threads for functions that block."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextvars import copy_context
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+_thread: threading.Thread | None = None
+
+
+def background() -> asyncio.AbstractEventLoop:
+    """Return the loop; it starts at the first use, and again in a forked child."""
+    global _loop, _thread
+    with _lock:
+        if _loop is None:
+            _loop = asyncio.new_event_loop()
+            _thread = threading.Thread(target=_run, args=(_loop,), name="jury-loop", daemon=True)
+            _thread.start()
+        return _loop
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    while True:
+        try:
+            return loop.run_forever()
+        except BaseException:  # a task of a judge raised SystemExit; the other judges go on
+            continue
+
+
+def submit(work: Coroutine[Any, Any, T]) -> "Future[T]":
+    """Start work on the loop; cancelling the future cancels the work.
+
+    Raises:
+        RuntimeError: the caller runs on this loop, and would wait for itself.
+    """
+    if threading.current_thread() is _thread:
+        work.close()
+        raise RuntimeError("judge() was called on the event loop of a judge: use `await judge.ajudge(...)`")
+    return asyncio.run_coroutine_threadsafe(work, background())
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run work on the loop and wait for it; an interrupt cancels it."""
+    future = submit(work)
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+async def in_thread(function: Callable[..., T], *args: Any) -> T:
+    """Call a function in a daemon thread of its own, which is given up if the caller is cancelled.
+
+    A pool would be exhausted by judges that call juries, and would keep a process with a hung function from ending.
+    """
+    loop, context = asyncio.get_running_loop(), copy_context()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(put: Callable[[Any], None], value: Any) -> None:
+        if not done.done():
+            put(value)
+
+    def work() -> None:
+        put: Callable[[Any], None] = done.set_result
+        value: Any
+        try:
+            value = context.run(function, *args)
+        except StopIteration as error:  # which no future can hold
+            put, value = done.set_exception, RuntimeError(f"StopIteration: {error}")
+        except BaseException as error:
+            put, value = done.set_exception, error
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, put, value)
+
+    threading.Thread(target=work, name="jury-judge", daemon=True).start()
+    return await done
+
+
+def _after_fork() -> None:
+    global _loop, _thread, _lock
+    _loop = _thread = None
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

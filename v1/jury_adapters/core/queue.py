@@ -1,0 +1,185 @@
+"""JudgeQueue, which judges what a running application produces, in the background."""
+
+import asyncio
+import concurrent.futures.thread  # noqa: F401 - registers its own exit hook first, which then runs after ours
+import inspect
+import logging
+import os
+import random
+import threading
+from atexit import register
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextvars import Context
+from typing import Any, Self
+from weakref import WeakSet
+
+from jury_adapters.core import loop
+from jury_adapters.core.asking import Asking, JudgedRun
+from jury_adapters.core.budget import Budget
+from jury_adapters.core.case import Case
+from jury_adapters.core.judge import JudgeLike
+from jury_adapters.core.store import Store
+from jury_adapters.core.values import ConfigurationError
+
+_log = logging.getLogger(__name__)
+
+
+class JudgeQueue:
+    """Queue whose runs are judged in the background. :meth:`put` never waits and never raises.
+
+    Pending runs are judged at the normal end of the process, for at most ``exit_timeout`` seconds; a signal such as
+    SIGTERM loses them, unless the application calls :meth:`close`.
+
+    Args:
+        jury: the jury, or a function of a case.
+        case: makes the case of what is put; by default this is a Case, a question or a mapping of fields.
+        on_verdict: called with each :class:`JudgedRun`; a plain function runs in a thread. What it raises is counted.
+        sample: the share of runs that are judged, 0..1.
+        max_pending: the number of pending runs from which further ones are dropped.
+        max_concurrency: the number of runs judged at once.
+        store: where judgments are kept.
+        budget: the limit on spending.
+        exit_timeout: seconds to wait for pending runs at the end of the process or of a ``with`` block.
+
+    Attributes:
+        counts: numbers of runs by what happened: ``judged``, ``unsampled``, ``dropped``, and of exceptions
+            ``sink_errors``.
+
+    >>> verdicts = []
+    >>> with JudgeQueue(lambda case: len(case.answer) < 20, on_verdict=verdicts.append) as queue:
+    ...     queue.put({"answer": "In 2018."})
+    True
+    >>> verdicts[0].judgment.status.value
+    'PASS'
+    """
+
+    def __init__(
+        self,
+        jury: JudgeLike,
+        *,
+        case: Callable[[Any], Case] = Case.of,
+        on_verdict: Callable[[JudgedRun], Any] | None = None,
+        sample: float = 1.0,
+        max_pending: int = 1000,
+        max_concurrency: int = 16,
+        store: Store | None = None,
+        budget: Budget | None = None,
+        exit_timeout: float = 10.0,
+    ) -> None:
+        if not 0 <= sample <= 1 or max_pending < 1 or max_concurrency < 1:
+            raise ConfigurationError("sample= is in 0..1, and max_pending= and max_concurrency= are numbers from 1")
+        self.asking = Asking(jury, case, store, budget)
+        self.asking.judge  # noqa: B018 - refuses what is no judge now, not at the first run
+        self.counts: Counter[str] = Counter()
+        self.on_verdict, self.sample, self.max_pending = on_verdict, sample, max_pending
+        self.max_concurrency, self.exit_timeout = max_concurrency, exit_timeout
+        self._closed = False
+        self._reset()
+        _QUEUES.add(self)
+
+    def _reset(self) -> None:
+        """Begin without pending runs; also in a forked child, whose parent judges its own."""
+        self._lock = threading.Lock()
+        self._pending: set[Future[None]] = set()
+        self._room: asyncio.Semaphore | None = None
+
+    def put(self, run: Any) -> bool:
+        """Add a run, and return whether it will be judged."""
+        if self.sample < 1 and random.random() >= self.sample:
+            self.count("unsampled")
+            return False
+        with self._lock:
+            full = self._closed or len(self._pending) >= self.max_pending
+            try:
+                # An empty context, so that nothing of the application's tracing sees the judges.
+                future = None if full else Context().run(loop.submit, self._judge(run))
+            except RuntimeError:  # the interpreter shuts down
+                future = None
+            if future is not None:
+                self._pending.add(future)
+        if future is None:
+            self.count("dropped")
+            return False
+        future.add_done_callback(self._end)
+        return True
+
+    def count(self, what: str) -> None:
+        """Count a run by what happened to it; the 1st, 2nd, 4th, ... that is lost is logged."""
+        with self._lock:
+            self.counts[what] += 1
+            number = self.counts[what]
+        if what in ("dropped", "sink_errors") and number.bit_count() == 1:
+            _log.warning(
+                "%s: %d so far",
+                {"dropped": "runs not judged, the queue is full or closed"}.get(what, "on_verdict= raised"),
+                number,
+            )
+
+    def _end(self, future: "Future[None]") -> None:
+        with self._lock:
+            self._pending.discard(future)
+
+    async def _judge(self, run: Any) -> None:
+        self._room = self._room or asyncio.Semaphore(self.max_concurrency)
+        async with self._room:
+            judged = await self.asking.ajudged(run)
+            self.count("judged")
+            if self.on_verdict is None:
+                return
+            try:
+                is_async = inspect.iscoroutinefunction(self.on_verdict)
+                said = self.on_verdict(judged) if is_async else await loop.in_thread(self.on_verdict, judged)
+                if inspect.isawaitable(said):
+                    await said
+            except Exception:
+                _log.debug("on_verdict= raised", exc_info=True)
+                self.count("sink_errors")
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until the runs that are pending now are judged, at most ``timeout`` seconds; return whether all are."""
+        with self._lock:
+            pending = set(self._pending)
+        return not wait(pending, timeout).not_done
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """Wait like :meth:`flush`, for asynchronous code."""
+        return await loop.in_thread(self.flush, timeout)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Take no more runs, and wait for the pending ones; return whether all were judged."""
+        self._closed = True
+        done = self.flush(self.exit_timeout if timeout is None else timeout)
+        if not done:
+            _log.warning("closed with %d runs not judged", len(self._pending))
+        return done
+
+    async def aclose(self, timeout: float | None = None) -> bool:
+        """Close like :meth:`close`, for asynchronous code."""
+        return await loop.in_thread(self.close, timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_QUEUES: "WeakSet[JudgeQueue]" = WeakSet()
+
+
+def _close_all() -> None:
+    for queue in tuple(_QUEUES):
+        queue.close()
+
+
+def _after_fork() -> None:
+    for queue in tuple(_QUEUES):
+        queue._reset()
+
+
+# Before the interpreter shuts down its thread pools, which name look-ups need; an atexit hook runs too late.
+getattr(threading, "_register_atexit", register)(_close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

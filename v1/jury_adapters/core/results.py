@@ -1,0 +1,200 @@
+"""Results files: one complete line of JSON per case, and a run that is continued where it ended."""
+
+import gzip
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self, cast
+
+from pydantic import ValidationError
+
+from jury_adapters.core.case import Case, CaseLike
+from jury_adapters.core.judge import JudgeLike, judge_of
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.values import ConfigurationError, Frozen, InputError, Text, problems_of
+
+try:
+    import fcntl
+except ImportError:  # Windows, where nothing keeps two processes from writing one file
+    fcntl = None  # type: ignore[assignment]
+
+
+class Result(Frozen):
+    """One line of a results file.
+
+    Attributes:
+        jury: the fingerprint of the jury.
+        case: the case with its texts; None for a row that makes no case.
+        judgment: the judgment.
+        human_label: the label that a person gave.
+        group: the group of the case, such as its document, within which cases are not independent.
+    """
+
+    jury: str
+    case: Case | None
+    judgment: Judgment
+    human_label: Text | bool | int | float | None = None
+    group: Text | None = None
+
+
+def read_results(path: str | Path) -> Iterator[Result]:
+    """Read a results file; every value is checked. A path that ends in ``.gz`` is unpacked.
+
+    Raises:
+        InputError: there is no such file, or a line is no result; the message names it.
+    """
+    try:
+        with gzip.open(path, "rb") if str(path).endswith(".gz") else Path(path).open("rb") as file:
+            for number, line in enumerate(cast(BinaryIO, file), start=1):
+                yield _result(path, number, line)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    except EOFError:
+        raise InputError(f"{path}: the file is cut off") from None
+
+
+def _result(path: str | Path, number: int, line: bytes) -> Result:
+    try:
+        return Result.model_validate_json(line)
+    except ValidationError as error:
+        raise InputError(f"{path}, line {number}: no result: {problems_of(error)}") from None
+
+
+class ResultsFile:
+    """Results of one jury in a file that grows by one complete line per case.
+
+    Opening an existing file continues it: cases that it has are not judged again, lines with an ERROR are taken out and
+    judged again, and a last line that was cut off is dropped. One process writes a file at a time.
+
+    Args:
+        path: the file.
+        jury: the jury whose results it holds.
+        label: the key in the metadata of a case under which a person's label is, if any.
+        group: the key in the metadata of a case under which its group is, if any.
+        overwrite: begin anew.
+
+    Raises:
+        ConfigurationError: the file is of another jury, or another process writes it.
+        InputError: a line of the file is no result.
+
+    Example::
+
+        with ResultsFile("results.jsonl", jury) as results:
+            for result in results.judge(cases):
+                print(result.judgment)
+    """
+
+    def __init__(
+        self, path: str | Path, jury: JudgeLike, *, label: str = "", group: str = "", overwrite: bool = False
+    ) -> None:
+        self.path, self.jury, self.label, self.group = Path(path), judge_of(jury), label, group
+        self._kept: Counter[tuple[str | None, str]] = Counter()
+        self._file = _locked(self.path)
+        try:
+            self._begin(overwrite)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _begin(self, overwrite: bool) -> None:
+        """Write what is kept of the file beside it, and put it in its place at once."""
+        fresh = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        try:
+            with fresh.open("wb") as new:
+                for line, result in () if overwrite else self._lines():
+                    new.write(line)
+                    self._kept[_key(result.case)] += 1
+            replacement = _locked(fresh)
+            fresh.replace(self.path)
+        finally:
+            fresh.unlink(missing_ok=True)
+        self._file.close()
+        self._file = replacement
+
+    def _lines(self) -> Iterator[tuple[bytes, Result]]:
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):  # the process was killed while it wrote the line
+                    return
+                result = _result(self.path, number, line)
+                if result.jury != self.jury.fingerprint:
+                    raise ConfigurationError(
+                        f"{self.path}, line {number}, is of another jury; choose another file, or overwrite=True"
+                    )
+                if result.judgment.status is not Status.ERROR and result.case is not None:
+                    yield line, result
+
+    def judge(self, cases: Iterable[CaseLike], **options: Any) -> Iterator[Result]:
+        """Judge the cases that the file does not have, and yield each result when its line is written.
+
+        Args:
+            cases: cases, questions or mappings of fields. A case is known by its id and its content; equal cases are as
+                many lines.
+            **options: those of :meth:`Judge.judge_many`.
+        """
+        for case, judgment in self.jury.judge_pairs(self._missing(cases), **options):
+            result = self.result(case, judgment)
+            self._file.write(result.model_dump_json(exclude_defaults=True).encode() + b"\n")
+            self._file.flush()
+            yield result
+
+    def result(self, case: Case | None, judgment: Judgment) -> Result:
+        """Return the result of a case, with the label and the group that its metadata have."""
+        metadata = case.metadata if case else {}
+        group = metadata.get(self.group)
+        return Result(
+            jury=self.jury.fingerprint,
+            case=case,
+            judgment=judgment.model_copy(update={"case_metadata": {}}),
+            human_label=metadata.get(self.label),
+            group=None if group is None else str(group),
+        )
+
+    def _missing(self, cases: Iterable[CaseLike]) -> Iterator[CaseLike]:
+        kept = Counter(self._kept)
+        for row in cases:
+            try:
+                case: CaseLike = Case.of(row)
+            except ConfigurationError:
+                case = row  # the batch makes an ERROR of it
+            key = _key(case if isinstance(case, Case) else None)
+            if kept[key]:
+                kept[key] -= 1
+            else:
+                yield case
+
+    def close(self) -> None:
+        """Close the file; another process may then write it."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _key(case: Case | None) -> tuple[str | None, str]:
+    return (None, "") if case is None else (case.id, case.content_hash)
+
+
+def _locked(path: Path) -> BinaryIO:
+    """Open a file for appending, and keep other processes from writing it."""
+    try:
+        file = path.open("ab")
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from None
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            replaced = not os.path.samestat(path.stat(), os.fstat(file.fileno()))
+        except OSError:
+            replaced = True
+        if replaced:
+            file.close()
+            raise ConfigurationError(f"{path} is being written by another process")
+    return file

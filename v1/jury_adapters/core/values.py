@@ -1,0 +1,113 @@
+"""Exceptions, and the types that cases and judgments share."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, NoReturn
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic_core import from_json, to_json
+
+
+class JuryError(Exception):
+    """Base of all exceptions that this package raises on purpose."""
+
+
+class ConfigurationError(JuryError, ValueError):
+    """Wrong construction or wrong arguments."""
+
+
+class InputError(ConfigurationError):
+    """A file, a row or a run that cannot be read."""
+
+
+class GateFailed(JuryError, AssertionError):
+    """A judgment misses a condition of :meth:`Judgment.require`."""
+
+
+class Frozen(BaseModel):
+    """Base of all values: immutable, without unknown fields."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        populate_by_name=True,
+        hide_input_in_errors=True,
+        ser_json_bytes="base64",
+        val_json_bytes="base64",
+    )
+
+
+class FrozenDict(dict[str, Any]):
+    """Dict that a judge cannot change for the next one; lists in it are tuples."""
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("the data of a case or a judgment cannot be changed; copy it with dict(...)")
+
+    __setitem__ = __delitem__ = update = setdefault = pop = popitem = clear = __ior__ = _refuse
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
+        return FrozenDict, (dict(self),)
+
+
+def _clean(text: Any) -> Any:
+    """Replace lone surrogates, which vendors, files and terminals refuse."""
+    if not isinstance(text, str) or text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return FrozenDict({_clean(key): _frozen(inside) for key, inside in value.items()})
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else _clean(value)
+
+
+def _plain(values: object) -> FrozenDict:
+    """Return metadata as immutable JSON values; what is not JSON becomes its text."""
+    if isinstance(values, FrozenDict):
+        return values
+    if not isinstance(values, Mapping):
+        raise ValueError("Input should be a mapping")
+    return FrozenDict(_frozen(from_json(to_json(dict(values), fallback=str, inf_nan_mode="strings"))))
+
+
+Text = Annotated[str, BeforeValidator(_clean)]
+Metadata = Annotated[Mapping[str, Any], PlainValidator(_plain)]
+Share = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
+Amount = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+EMPTY = FrozenDict()
+ROUNDING = 1e-9  # 0.7, 0.7 and 0.7 average to 0.6999999999999998, which reaches 0.7
+
+
+def problems_of(error: ValidationError) -> str:
+    """Return what pydantic found, as one line of places and messages, without the values."""
+    found = [
+        f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}".removeprefix(": ")
+        for one in error.errors()
+    ]
+    return "; ".join(found)
+
+
+_KEY = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|tvly|lsv2|pplx)[-_][\w*-]{8,}|\bBearer\s+[\w.~+/=-]{8,}|\bAIza[\w-]{20,}|\bhf_\w{20,}|\bgh[pousr]_\w{20,}"
+    r"|\bAKIA[A-Z0-9]{12,}|\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"
+)
+
+
+def without_keys(text: str) -> str:
+    """Redact API keys and passwords: what looks like one, and those in the environment of this process."""
+    for name, value in os.environ.items():
+        if name.endswith(("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")) and len(value) >= 8:
+            text = text.replace(value, "[key]")
+    return _KEY.sub("[key]", text)
+
+
+def error_text(error: BaseException) -> str:
+    """Return the type and the message of an exception, and of those in a group, without keys."""
+    inner = "; ".join(map(error_text, error.exceptions[:3])) if isinstance(error, BaseExceptionGroup) else ""
+    try:
+        message = problems_of(error) if isinstance(error, ValidationError) else str(error)
+    except Exception:  # a __str__ that raises
+        message = ""
+    return without_keys(f"{type(error).__name__}: {message}".removesuffix(": ") + (f" ({inner})" if inner else ""))
