@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, model_validator
 
-from jury_adapters.core.values import EMPTY, ConfigurationError, Frozen, Metadata, Text, problems_of
+from jury_adapters.core.values import EMPTY, ConfigurationError, Frozen, FrozenDict, Metadata, Text, problems_of
 
 NAMES: dict[str, tuple[str, ...]] = {
     "question": ("question", "query", "input", "user_input", "instruction"),
@@ -51,7 +51,7 @@ class Step(Frozen):
     """
 
     tool: Text | None = None
-    arguments: Metadata = EMPTY
+    arguments: Metadata = Field(default_factory=FrozenDict)
     output: Text | None = None
     text: Text | None = None
     error: Text | None = None
@@ -143,7 +143,7 @@ class Case(Frozen):
     generator: Text | None = None
     error: Text | None = None
     id: Text | None = None
-    metadata: Metadata = EMPTY
+    metadata: Metadata = Field(default_factory=FrozenDict)
 
     @property
     def content_hash(self) -> str:

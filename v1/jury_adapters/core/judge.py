@@ -366,12 +366,8 @@ def _labelled(judge: Judge, judgment: Judgment) -> Judgment:
             f"{judgment.status} with the label {judgment.label!r} is not declared; labels= has {declared}"
         )
     reasoning = judgment.reasoning or f"the label {judgment.label}"
-    changes = {
-        "status": meaning,
-        "reasoning": reasoning,
-        "score": None if meaning is Status.ABSTAIN else judgment.score,
-    }
-    return judgment.model_copy(update=changes)
+    nothing = {"score": None, "label": None} if meaning is Status.ABSTAIN else {}
+    return judgment.model_copy(update={"status": meaning, "reasoning": reasoning, **nothing})
 
 
 def to_judgment(outcome: Outcome, pass_mark: float = 0.5) -> Judgment:

@@ -11,11 +11,11 @@ from pydantic import BeforeValidator, Field, model_validator
 from jury_adapters.core.agreement import BANDS, Band, band_of, pairwise_agreement
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import (
-    EMPTY,
     ROUNDING,
     Amount,
     ConfigurationError,
     Frozen,
+    FrozenDict,
     GateFailed,
     Metadata,
     Share,
@@ -101,7 +101,7 @@ class Judgment(Frozen):
     Attributes:
         status: PASS, FAIL, LABEL, ABSTAIN or ERROR.
         score: 0..1, where the judge gives one.
-        label: the label, such as ``KEEP``; None for a plain PASS or FAIL.
+        label: the label, such as ``KEEP``; None for a plain PASS or FAIL, and without a decision.
         confidence: 0..1, where the judge gives one. That of a vote is the share of the weight that voted for the
             outcome, of all jurors that voted or broke.
         reasoning: why; required for ABSTAIN.
@@ -137,7 +137,7 @@ class Judgment(Frozen):
     usage: Usage = NO_USAGE
     elapsed_s: Amount | None = None
     error: _Redacted | None = None
-    metadata: Metadata = EMPTY
+    metadata: Metadata = Field(default_factory=FrozenDict)
     judgments: tuple["Judgment", ...] = ()
     voting: str = ""
     weights: tuple[Amount, ...] = ()
@@ -147,17 +147,17 @@ class Judgment(Frozen):
     why: Text = ""
     by_rule: bool = False
     case_id: Text | None = None
-    case_metadata: Metadata = EMPTY
+    case_metadata: Metadata = Field(default_factory=FrozenDict)
     generator: Text | None = None
 
     @model_validator(mode="after")
     def _means_what_it_says(self) -> Self:
-        if not self.decided and self.score is not None:
-            raise ValueError(f"{self.status} has no score")
+        if not self.decided and (self.score is not None or self.label is not None):
+            raise ValueError(f"{self.status} has no score and no label")
         if self.status is Status.ABSTAIN and not self.reasoning.strip():
             raise ValueError("ABSTAIN needs a reason")
-        if (self.status is Status.ERROR) != bool((self.error or "").strip()) or (self.error and self.label):
-            raise ValueError("ERROR, and nothing else, has an error, and it has no label")
+        if (self.status is Status.ERROR) != bool((self.error or "").strip()):
+            raise ValueError("ERROR, and nothing else, has an error")
         if self.status is Status.LABEL and not self.label:
             raise ValueError("LABEL needs a label")
         return self

@@ -90,6 +90,7 @@ class ResultsFile:
         self, path: str | Path, jury: JudgeLike, *, label: str = "", group: str = "", overwrite: bool = False
     ) -> None:
         self.path, self.jury, self.label, self.group = Path(path), judge_of(jury), label, group
+        self._fingerprint = self.jury.fingerprint
         self._kept: Counter[tuple[str | None, str]] = Counter()
         self._file = _locked(self.path)
         try:
@@ -119,7 +120,7 @@ class ResultsFile:
                 if not line.endswith(b"\n"):  # the process was killed while it wrote the line
                     return
                 result = _result(self.path, number, line)
-                if result.jury != self.jury.fingerprint:
+                if result.jury != self._fingerprint:
                     raise ConfigurationError(
                         f"{self.path}, line {number}, is of another jury; choose another file, or overwrite=True"
                     )
@@ -135,22 +136,22 @@ class ResultsFile:
             **options: those of :meth:`Judge.judge_many`.
         """
         for case, judgment in self.jury.judge_pairs(self._missing(cases), **options):
-            result = self.result(case, judgment)
-            self._file.write(result.model_dump_json(exclude_defaults=True).encode() + b"\n")
-            self._file.flush()
-            yield result
+            yield self.write(case, judgment)
 
-    def result(self, case: Case | None, judgment: Judgment) -> Result:
-        """Return the result of a case, with the label and the group that its metadata have."""
+    def write(self, case: Case | None, judgment: Judgment) -> Result:
+        """Write the line of a case, with the label and the group that its metadata have, and return its result."""
         metadata = case.metadata if case else {}
         group = metadata.get(self.group)
-        return Result(
-            jury=self.jury.fingerprint,
+        result = Result(
+            jury=self._fingerprint,
             case=case,
             judgment=judgment.model_copy(update={"case_metadata": {}}),
             human_label=metadata.get(self.label),
             group=None if group is None else str(group),
         )
+        self._file.write(result.model_dump_json(exclude_defaults=True).encode() + b"\n")
+        self._file.flush()
+        return result
 
     def _missing(self, cases: Iterable[CaseLike]) -> Iterator[CaseLike]:
         kept = Counter(self._kept)
