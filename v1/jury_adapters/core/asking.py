@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from jury_adapters.core import loop
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.case import Case
+from jury_adapters.core.case import Case, CaseLike
 from jury_adapters.core.context import within
-from jury_adapters.core.judge import Judge, JudgeLike, judge_of
+from jury_adapters.core.judge import Judge, JudgeLike, judge_of, pass_on
 from jury_adapters.core.judgment import Judgment, broken, failed_run
 from jury_adapters.core.store import Store
 
@@ -41,7 +41,7 @@ class Asking:
     """
 
     jury: JudgeLike
-    case: Callable[[Any], Case] = Case.of
+    case: Callable[[Any], CaseLike] = Case.of
     store: Store | None = None
     budget: Budget | None = None
     on_undecided: Literal["allow", "block"] = "allow"
@@ -59,10 +59,11 @@ class Asking:
         """Return a run with its judgment. The run of an application that failed is FAIL, without asking the jury."""
         failed = getattr(run, "error", None)
         try:
-            case = self.case(run)
-        except Exception as error:
+            case = Case.of(self.case(run))
+        except BaseException as error:
+            pass_on(error)
             judgment = failed_run(str(failed)) if failed else broken(error)
-            return JudgedRun(run, None, judgment.model_copy(update={"critic": self.judge.name}))
+            return JudgedRun(run, None, judgment.but(critic=self.judge.name))
         with within(judging=True, store=self.store, budget=self.budget):
             return JudgedRun(run, case, await self.judge.ajudge(case))
 

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 
 from jury_adapters.core import loop
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.case import Case, CaseLike
+from jury_adapters.core.case import Case, CaseLike, refuse_one
 from jury_adapters.core.context import within
 from jury_adapters.core.judgment import Judgment, broken
 from jury_adapters.core.store import Store
@@ -66,7 +66,7 @@ class Batch:
 
     def stream(self, cases: Iterable[CaseLike]) -> Iterator[Pair]:
         """Judge cases on the background loop and yield them in this thread; see :meth:`Judge.judge_many`."""
-        _refuse_one(cases)
+        refuse_one(cases)
         return self._stream(iter(cases))
 
     def _stream(self, rows: Iterator[CaseLike]) -> Iterator[Pair]:
@@ -97,16 +97,14 @@ class Batch:
             if failure is not None:
                 raise failure
         finally:
-            for future in flying:
+            for future in reversed(flying):  # those that wait first, or they would begin when the others end
                 future.cancel()
 
     async def astream(self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike]) -> AsyncGenerator[Pair, None]:
         """Judge cases on the running loop and yield them; see :meth:`Judge.ajudge_many`."""
-        _refuse_one(cases)
+        refuse_one(cases)
         flying: set[asyncio.Task[Pair]] = set()
-        queue: asyncio.Queue[asyncio.Task[Pair] | None] = (
-            asyncio.Queue()
-        )  # as read, or as finished; None ends the source
+        queue = asyncio.Queue[asyncio.Task[Pair] | None]()  # as read, or as finished; None ends the source
         space = asyncio.Semaphore(self.window)
 
         async def read() -> None:
@@ -130,7 +128,10 @@ class Batch:
                 if task is None:
                     more = False
                     continue
-                yield await task
+                await asyncio.wait(
+                    [task]
+                )  # which leaves it alone if this is cancelled: all are cancelled together below
+                yield task.result()
                 flying.discard(task)
                 space.release()
             reader.result()  # raises what the source raised
@@ -144,13 +145,12 @@ class Batch:
 async def _each(cases: Iterable[CaseLike]) -> AsyncIterator[CaseLike]:
     for case in cases:
         yield case
-
-
-def _refuse_one(cases: object) -> None:
-    if isinstance(cases, str | Mapping | Case) or hasattr(cases, "columns"):
-        raise ConfigurationError(f"many cases are an iterable of cases, not one {type(cases).__name__}")
+        await asyncio.sleep(0)  # what is judged comes before the last row is read
 
 
 def _id_of(row: object) -> str | None:
-    found = row.get("id") if isinstance(row, Mapping) else None
+    try:
+        found = row.get("id") if isinstance(row, Mapping) else None
+    except Exception:  # of a row that cannot be read at all
+        return None
     return str(found) if isinstance(found, str | int) else None

@@ -23,7 +23,7 @@ class Budget:
     that is started again may spend the limit again, but does not pay again for what a store holds.
 
     Args:
-        max_usd: US dollars.
+        max_usd: US dollars. A call whose price is unknown is refused, because it could not be held to the limit.
         max_tokens: tokens, of prompts and replies together.
         max_calls: calls of models.
 
@@ -68,6 +68,9 @@ class Budget:
 
     def _granted(self, estimate: Usage) -> bool:
         with self._lock:
+            if "max_usd" in self.limits and not estimate.cost_complete:
+                self.refused += 1
+                raise OverBudget("over budget: the price of the call is unknown, so no limit in US dollars can hold it")
             if not self._fits(self.spent + estimate):
                 self.refused += 1
                 raise OverBudget(

@@ -75,8 +75,11 @@ def _accept_on_all_pass(_: Tier, __: Judgment, said: _Said) -> _Decision:
 
 
 def _escalate_on_split(_: Tier, judgment: Judgment, said: _Said) -> _Decision:
-    ballots = {one.ballot for one in said if one.decided}
-    agree = ballots == {judgment.ballot} and not any(one.status is Status.ERROR for one in said)
+    def vote(one: Judgment) -> str | None:
+        return one.ballot if judgment.on == "label" else one.status.value
+
+    agree = {vote(one) for one in said if one.decided} == {vote(judgment)}
+    agree = agree and not any(one.status is Status.ERROR for one in said)
     return (judgment.status, f"all said {judgment.ballot}") if agree else (None, "the judges do not all agree")
 
 
@@ -126,6 +129,10 @@ class CascadedJury(Judge):
 
     def __init__(self, tiers: Iterable[Tier], *, name: str = "") -> None:
         self.tiers, self.name = tuple(tiers), name or type(self).__name__
+        if wrong := [one for one in self.tiers if not isinstance(one, Tier)]:
+            raise ConfigurationError(
+                f"a cascade is a list of tiers, Tier(name, judge, policy), not of {type(wrong[0]).__name__}"
+            )
         names = [tier.name for tier in self.tiers]
         final = [tier.policy == "final" for tier in self.tiers]
         if not names or len(set(names)) < len(names) or any(final[:-1]) or not final[-1]:
@@ -157,7 +164,7 @@ class CascadedJury(Judge):
             changes: dict[str, Any] = {"tier": tier.name, "why": why}
             if status is not None and tier.policy in _BY_RULE:
                 changes["by_rule"] = True
-            ran.append(judgment.model_copy(update=changes))
+            ran.append(judgment.but(**changes))
             if status is not None:
                 break
         return self._verdict(status or judgment.status, ran)
@@ -172,7 +179,7 @@ class CascadedJury(Judge):
         )
         return Judgment(
             status=status,
-            score=last.score if own else None,
+            score=last.score if own and self.members[len(ran) - 1].pass_mark == self.pass_mark else None,
             label=last.label if own else None,
             confidence=last.confidence if own else None,
             reasoning=f"at {last.tier}: {said or last.why}",

@@ -178,3 +178,13 @@ class Case(Frozen):
 
 
 CaseLike = Case | str | Mapping[str, Any]
+
+
+def refuse_one(cases: object) -> None:
+    """Refuse one case where many are expected.
+
+    Raises:
+        ConfigurationError: it is a case, a question, a mapping, or a table.
+    """
+    if isinstance(cases, str | Mapping | Case) or hasattr(cases, "columns"):
+        raise ConfigurationError(f"many cases are an iterable of cases, not one {type(cases).__name__}")

@@ -6,6 +6,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Jury
 from jury_adapters.core.judge import MAKERS, JudgeLike, ask
 from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
+from jury_adapters.core.values import ConfigurationError
 
 
 class _Chain(Jury):
@@ -28,9 +29,7 @@ class _Chain(Jury):
         found = min(said, key=lambda one: self.order.index(one.status))
         return Judgment(
             status=found.status,
-            score=found.score,
             label=found.label,
-            confidence=found.confidence,
             reasoning=f"{found.critic}: {found.reasoning or found.ballot or found.status}",
             error=found.error,
             findings=found.findings,
@@ -78,9 +77,11 @@ class Fallbacks(Jury):
         super().__init__(judges)
         first = self.members[0]
         self.name, self.cost, self.pass_mark = first.name, first.cost, first.pass_mark
+        if any(one.pass_mark != first.pass_mark for one in self.members):
+            raise ConfigurationError("a judge and its fallbacks pass from the same score")
 
     def _parts(self) -> dict[str, Callable[[Case], Usage]]:
-        return {self.name: self.members[0].estimate}
+        return {self.name: self.estimate}
 
     async def assess(self, case: Case) -> Judgment:
         """Ask the judges in order until one does not break; the metadata say which, and why the others did not."""
@@ -93,9 +94,7 @@ class Fallbacks(Jury):
         note = (
             {"fallback_used": last.critic, "fallback_errors": [one.error for one in said[:-1]]} if len(said) > 1 else {}
         )
-        return Judgment.model_validate(
-            {**dict(last), "usage": total_usage(said), "metadata": {**last.metadata, **note}}
-        )
+        return last.but(usage=total_usage(said), metadata={**last.metadata, **note})
 
 
 MAKERS.update(all_of=AllOf, any_of=AnyOf, fallbacks=Fallbacks)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any, Literal, get_args
 
 from jury_adapters.core.case import Case
@@ -9,7 +10,7 @@ from jury_adapters.core.context import context, within
 from jury_adapters.core.judge import MAKERS, Judge, JudgeLike, Labels, ask, named_judges
 from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
 from jury_adapters.core.values import ROUNDING, ConfigurationError, error_text
-from jury_adapters.core.votes import Average, Count, Errors, Majority, Outcome, Rule, Unanimous, Vote, rule_of
+from jury_adapters.core.votes import Average, Count, Errors, Majority, Outcome, Rule, Unanimous, Veto, Vote, rule_of
 
 Schedule = Literal["parallel", "sequential", "early_stop"]
 
@@ -96,47 +97,47 @@ class Ensemble(Jury):
         _check_word("errors", errors, Errors)
         _check_word("schedule", schedule, Schedule)
         _check_word("on", on, Literal["status", "label"], None)
-        if isinstance(min_votes, bool) or not isinstance(min_votes, int) or min_votes < 1:
-            raise ConfigurationError(f"min_votes= is a whole number from 1, not {min_votes!r}")
-        rule = self._fitting(rule_of(voting, **options))
-        on_labels = on == "label" or (
-            on is None and rule.on_labels and (self.labels is None or Status.LABEL in self.labels.values())
-        )
+        if isinstance(min_votes, bool) or not isinstance(min_votes, int) or not 1 <= min_votes <= len(self.judges):
+            raise ConfigurationError(f"min_votes= is a whole number from 1 to {len(self.judges)}, not {min_votes!r}")
+        rule = rule_of(voting, **options)
+        on_labels = self._counts_labels(rule, on)
+        labels = dict(self.labels or {}) if on_labels else None
+        any_label = on_labels and self.labels is None
+        rule = self._fitting(rule, None if any_label else labels or {})
+        self.schedule = schedule
+        self.counts = Count(rule, self._weights(weights), self._places(required), labels, any_label, errors, min_votes)
+        self.labels = None if any_label or not rule.settles else {**_split_label(rule), **(labels or {})}
+        threshold = getattr(rule, "threshold", None)
+        self.pass_mark = 0.5 if threshold is None else threshold
+        self._samples = _sample_offsets(self.members)
+
+    def _counts_labels(self, rule: Rule, on: str | None) -> bool:
+        """Return whether labels are counted: by wish, or because a juror declares one that is neither good nor bad."""
+        neutral = self.labels is None or Status.LABEL in self.labels.values()
         if on == "label" and not rule.on_labels:
             raise ConfigurationError(
                 f"the rule {rule.rule!r} counts PASS and FAIL; on='label' goes with majority and unanimous"
             )
-        self.schedule = schedule
-        self.counts = Count(
-            rule,
-            self._weights(weights),
-            self._places(required),
-            dict(self.labels or {}) if on_labels else None,
-            on_labels and self.labels is None,
-            errors,
-            min_votes,
-        )
-        self.labels = self._own_labels(rule, on_labels)
-        self.pass_mark = getattr(rule, "threshold", None) or 0.5
-        self._samples = _sample_offsets(self.members)
+        if on == "status" or not rule.on_labels or not (on or neutral):
+            return False
+        meanings = {pair for one in self.members for pair in (one.labels or {}).items()}
+        if len(meanings) > len({label for label, _ in meanings}):
+            raise ConfigurationError(f"the jurors give one label different meanings: {sorted(meanings)}")
+        return True
 
-    def _fitting(self, rule: Rule) -> Rule:
+    def _fitting(self, rule: Rule, labels: Labels | None) -> Rule:
         """Return the rule with the jurors' pass mark, or refuse one that does not fit the jurors."""
         if rule.reads_scores and any(one.stops_early for one in self.members):
             raise ConfigurationError(
                 f"a juror that stops early has no score and no confidence, which the rule {rule.rule!r} may read"
             )
-        if isinstance(rule, Majority) and rule.tie not in (
-            None,
-            "fail",
-            "pass",
-            "abstain",
-            "first",
-            *(self.labels or {rule.tie}),
-        ):
+        ties = (None, "fail", "pass", "abstain", "first", *(labels or {}))
+        if isinstance(rule, Majority) and labels is not None and rule.tie not in ties:
             raise ConfigurationError(
-                f"tie= is 'fail', 'pass', 'abstain', 'first' or a label of the jurors, not {rule.tie!r}"
+                f"tie= is 'fail', 'pass', 'abstain', 'first' or a label that is counted, not {rule.tie!r}"
             )
+        if isinstance(rule, Veto) and rule.k > len(self.members):
+            raise ConfigurationError(f"k= is a whole number from 1 to {len(self.members)}, not {rule.k}")
         if len(reliabilities := getattr(rule, "reliabilities", self.members)) != len(self.members):
             raise ConfigurationError(
                 f"reliabilities= has one pair per juror: {len(self.members)}, not {len(reliabilities)}"
@@ -170,17 +171,6 @@ class Ensemble(Jury):
             raise ConfigurationError(f"{min(unknown)!r} is no juror; the jurors are {', '.join(self.judges)}")
         return frozenset(place for place, name in enumerate(self.judges) if name in given)
 
-    def _own_labels(self, rule: Rule, on_labels: bool) -> Labels | None:
-        """Return the labels that the verdict may have."""
-        if not rule.settles or (on_labels and self.labels is None):
-            return None
-        split = (
-            {rule.on_split: Status.LABEL}
-            if isinstance(rule, Unanimous) and rule.on_split not in ("fail", "abstain")
-            else {}
-        )
-        return {**split, **(self.labels or {} if on_labels else {})}
-
     @property
     def stops_early(self) -> bool:
         """Whether jurors may not have been asked, so that verdicts have no score and no confidence."""
@@ -210,14 +200,11 @@ class Ensemble(Jury):
     def _fewest(self, votes: Sequence[Judgment | None], waiting: Sequence[int]) -> int:
         """Return the smallest number of the next jurors whose votes could settle the outcome."""
         for number in range(1, len(waiting)):
-            for ballot in self.counts.extremes:
-                vote = (
-                    Judgment(status=Status(ballot))
-                    if ballot in ("PASS", "FAIL")
-                    else Judgment(status=Status.LABEL, label=ballot)
-                )
-                trial = [vote if place in waiting[:number] else one for place, one in enumerate(votes)]
-                if self.counts.outcome(trial) is not None:
+            for first, other in product(
+                map(_vote_of, self.counts.extremes), repeat=2
+            ):  # two, because a split may settle
+                trial = dict(enumerate(votes)) | dict.fromkeys(waiting[:number], other) | {waiting[0]: first}
+                if self.counts.outcome([*trial.values()]) is not None:
                     return number
         return len(waiting)
 
@@ -247,6 +234,7 @@ class Ensemble(Jury):
             tied=found.tied,
             judgments=tuple(asked),
             voting=self.counts.rule.rule,
+            on="status" if self.counts.labels is None else "label",
             weights=tuple(weight for weight, vote in zip(self.counts.weights, votes, strict=True) if vote is not None),
             usage=total_usage(asked),
             skipped=tuple(name for name, vote in zip(self.judges, votes, strict=True) if vote is None),
@@ -287,21 +275,25 @@ class Scorecard(Jury):
         super().__init__(criteria, name)
         self.weights, self.threshold = self._counted(pass_when, weights, threshold)
         self.by_score = weights is not None
+        if self.by_score and any(one.stops_early for one in self.members):
+            raise ConfigurationError("a criterion that stops early has no score, which a scorecard with weights= reads")
         self.labels = {}
+        self.pass_mark = self.threshold
 
     def _counted(
         self, pass_when: str | int | Iterable[str], weights: Mapping[str, float] | None, threshold: float | None
     ) -> tuple[dict[str, float], float]:
         """Return the weights of the criteria that count, and the share of the weight that must pass."""
-        if weights is not None and threshold is not None and pass_when == "all":
-            found, least = dict(weights), threshold
-        elif weights is None and threshold is None:
-            every = isinstance(pass_when, int) or pass_when in ("all", "any")
-            found = dict.fromkeys(self.judges if every or isinstance(pass_when, int | str) else pass_when, 1.0)
-            number = 1 if pass_when == "any" else pass_when if isinstance(pass_when, int) else len(found)
-            least = number / len(found) if every or not isinstance(pass_when, str) else -1
-        else:
+        if (weights is None) != (threshold is None) or (weights is not None and pass_when != "all"):
             raise ConfigurationError("a scorecard has pass_when=, or weights= with threshold=")
+        if weights is not None and threshold is not None:
+            found, least = dict(weights), threshold
+        elif pass_when in ("all", "any") or type(pass_when) is int:
+            found = dict.fromkeys(self.judges, 1.0)
+            least = (1 if pass_when == "any" else pass_when if isinstance(pass_when, int) else len(found)) / len(found)
+        else:
+            names = pass_when if isinstance(pass_when, Iterable) and not isinstance(pass_when, str) else ()
+            found, least = dict.fromkeys(names, 1.0), 1.0
         numbers = all(isinstance(one, int | float) and 0 <= one < float("inf") for one in found.values())
         if (
             not {*found} <= {*self.judges}
@@ -329,7 +321,7 @@ class Scorecard(Jury):
         whole = sum(self.weights.values())
         low = min(1.0, sum(self.weights[name] * (number or 0.0) for name, number in numbers.items()) / whole)
         open_ = sum(self.weights[name] for name, number in numbers.items() if number is None) / whole
-        broke = [one for one in counted.values() if one.status is Status.ERROR]
+        broke = [name for name, one in counted.items() if numbers[name] is None and one.rests_on_broken]
         if low >= self.threshold - ROUNDING:
             status = Status.PASS
         elif low + open_ < self.threshold - ROUNDING:
@@ -344,19 +336,33 @@ class Scorecard(Jury):
             status=status,
             score=None if open_ else low,
             reasoning="; ".join(sorted(said, key=lambda text: text.endswith(" PASS"))),
-            error=f"{broke[0].critic}: {broke[0].error}" if status is Status.ERROR else None,
+            error=f"{broke[0]}: {by_name[broke[0]].error or 'a juror broke'}" if status is Status.ERROR else None,
             judgments=tuple(judgments),
             voting="scorecard",
             usage=total_usage(judgments),
         )
 
     def _number(self, one: Judgment) -> float | None:
+        if self.by_score and one.rests_on_broken:
+            return None
         return one.number if self.by_score else None if one.passed is None else float(one.passed)
 
 
 def _check_word(name: str, value: object, words: Any, *others: object) -> None:
     if value not in (*get_args(words), *others):
         raise ConfigurationError(f"{name}= is {' or '.join(map(repr, get_args(words)))}, not {value!r}")
+
+
+def _vote_of(ballot: str) -> Judgment:
+    if ballot in ("PASS", "FAIL"):
+        return Judgment(status=Status(ballot))
+    return Judgment(status=Status.LABEL, label=ballot)
+
+
+def _split_label(rule: Rule) -> Labels:
+    """Return the label that a rule adds to those of the jurors."""
+    split = rule.on_split if isinstance(rule, Unanimous) else "fail"
+    return {} if split in ("fail", "abstain") else {split: Status.LABEL}
 
 
 def _sample_offsets(judges: Sequence[Judge]) -> list[int]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from jury_adapters.core.case import Case, CaseLike
+from jury_adapters.core.case import Case, CaseLike, refuse_one
 from jury_adapters.core.judgment import NO_USAGE, Usage
 
 
@@ -38,6 +38,7 @@ class CostEstimate:
 
 def estimate_cost(parts: Mapping[str, Callable[[Case], Usage]], cases: Iterable[CaseLike]) -> CostEstimate:
     """Return the estimate of judging cases, given how each part estimates one case."""
+    refuse_one(cases)
     usages, number = dict.fromkeys(parts, NO_USAGE), 0
     for row in cases:
         case, number = Case.of(row), number + 1

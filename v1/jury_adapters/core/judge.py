@@ -9,6 +9,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
+from dataclasses import is_dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any, Self, cast, overload
@@ -92,7 +93,7 @@ class Judge(ABC):
             if not name.startswith("_") and name not in ("timeout", "cost")
         }
         described = [type(self).__module__, type(self).__qualname__, self.name, self.pass_mark, settings]
-        return hashlib.sha256(json.dumps(_described(described), sort_keys=True).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps(_described(described)).encode()).hexdigest()[:32]
 
     def estimate(self, case: Case) -> Usage:
         """Estimate the largest usage of judging a case, without sending anything."""
@@ -112,9 +113,7 @@ class Judge(ABC):
         """Judge one case, for asynchronous code; see :meth:`judge`."""
         found = Case.of(case, fields)
         judgment = await ask(self, found)
-        return judgment.model_copy(
-            update={"case_id": found.id, "case_metadata": found.metadata, "generator": found.generator}
-        )
+        return judgment.but(case_id=found.id, case_metadata=found.metadata, generator=found.generator)
 
     def judge_many(self, cases: Iterable[CaseLike], **options: Any) -> Iterator[Judgment]:
         """Judge many cases and yield their judgments, with ``case_id`` and ``case_metadata``.
@@ -280,12 +279,15 @@ def named_judges(judges: Iterable[JudgeLike] | Mapping[str, JudgeLike]) -> dict[
         )
     if isinstance(judges, Mapping):
         found = {str(name): judge_of(one) for name, one in judges.items()}
+        if len(found) < len(judges):
+            raise ConfigurationError(f"two judges have one name: {[*judges]}")
     else:
         found = {}
         for place, one in enumerate(map(judge_of, judges), start=1):
-            name, number = one.name or f"Judge#{place}", 2
+            own = name = one.name or f"Judge#{place}"
+            number = 2
             while name in found:
-                name, number = f"{one.name}-{number}", number + 1
+                name, number = f"{own}-{number}", number + 1
             found[name] = one
     if not found:
         raise ConfigurationError("a jury needs at least one judge")
@@ -305,7 +307,7 @@ async def ask(judge: Judge, case: Case, name: str = "") -> Judgment:
 
 
 async def _ask(judge: Judge, case: Case, name: str) -> Judgment:
-    started = perf_counter()
+    started, cancellations = perf_counter(), _cancellations()
     limit = asyncio.timeout(judge.timeout)
     try:
         if case.error is not None and not case.answer:
@@ -317,16 +319,13 @@ async def _ask(judge: Judge, case: Case, name: str) -> Judgment:
                 raise TimeoutError
             judgment = _labelled(judge, to_judgment(outcome, judge.pass_mark))
     except BaseException as error:
-        if _ends_more_than_the_judge(error):
-            raise
+        pass_on(error, cancellations)
         if limit.expired():  # a call that was cut off may be billed
             usage = Usage(cost_complete=False) if _estimates_calls(judge, case) else NO_USAGE
             judgment = broken("timeout", reasoning=f"no judgment within {judge.timeout:g} s", usage=usage)
         else:
             judgment = broken(error)
-    return judgment.model_copy(
-        update={"critic": name or judge.name or judgment.critic, "elapsed_s": perf_counter() - started}
-    )
+    return judgment.but(critic=name or judge.name or judgment.critic, elapsed_s=perf_counter() - started)
 
 
 async def _called(function: Callable[[Case], Outcome], case: Case) -> Outcome:
@@ -337,13 +336,23 @@ async def _called(function: Callable[[Case], Outcome], case: Case) -> Outcome:
     return await outcome if inspect.isawaitable(outcome) else outcome
 
 
-def _ends_more_than_the_judge(error: BaseException) -> bool:
-    """Whether an exception cancels the task, or interrupts the process; all others belong to the judge."""
-    if isinstance(error, asyncio.CancelledError):
-        task = asyncio.current_task()
-        return task is not None and task.cancelling() > 0
-    interrupted = isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
-    return interrupted or isinstance(error, GeneratorExit)
+def pass_on(error: BaseException, cancellations: int = 0) -> None:
+    """Raise what ends more than the judge that raised it: a cancellation from outside, a Ctrl-C, the end of the loop.
+
+    A CancelledError while nothing is cancelled, a SystemExit or a KeyboardInterrupt in a thread are errors like any
+    other. A judge may also turn its cancellation into another error: the task is then cancelled once more than before.
+    """
+    if isinstance(error, GeneratorExit) and asyncio._get_running_loop() is None:
+        raise error
+    if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+        raise error
+    if _cancellations() > (0 if isinstance(error, asyncio.CancelledError) else cancellations):
+        raise asyncio.CancelledError from None
+
+
+def _cancellations() -> int:
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
 
 
 def _estimates_calls(judge: Judge, case: Case) -> bool:
@@ -367,7 +376,7 @@ def _labelled(judge: Judge, judgment: Judgment) -> Judgment:
         )
     reasoning = judgment.reasoning or f"the label {judgment.label}"
     nothing = {"score": None, "label": None} if meaning is Status.ABSTAIN else {}
-    return judgment.model_copy(update={"status": meaning, "reasoning": reasoning, **nothing})
+    return judgment.but(status=meaning, reasoning=reasoning, **nothing)
 
 
 def to_judgment(outcome: Outcome, pass_mark: float = 0.5) -> Judgment:
@@ -382,14 +391,12 @@ def to_judgment(outcome: Outcome, pass_mark: float = 0.5) -> Judgment:
     if isinstance(outcome, tuple) and len(outcome) == 2:
         outcome, reason = outcome[0], "" if outcome[1] is None else str(outcome[1])
     if isinstance(outcome, Judgment):
-        return outcome.model_copy(update={"reasoning": reason}) if reason else outcome
+        return outcome.but(reasoning=reason) if reason else outcome
     if isinstance(outcome, str) and outcome in ("PASS", "FAIL", "ABSTAIN", "ERROR"):
         said = reason or "no reason was given"
-        return Judgment(
-            status=Status(outcome),
-            reasoning=said if outcome == "ABSTAIN" else reason,
-            error=said if outcome == "ERROR" else None,
-        )
+        if outcome == "ERROR":
+            return broken(said)
+        return Judgment(status=Status(outcome), reasoning=said if outcome == "ABSTAIN" else reason)
     if isinstance(outcome, str):
         return Judgment(status=Status.LABEL, label=outcome, reasoning=reason)
     number = outcome.item() if getattr(outcome, "shape", None) == () else outcome  # a number of numpy
@@ -421,8 +428,10 @@ def _described(value: Any) -> Any:
         return sorted(map(str, value))
     if isinstance(value, list | tuple):
         return [*map(_described, value)]
-    if isinstance(value, Frozen):
-        return [type(value).__qualname__, {name: _described(inside) for name, inside in value}]
+    if isinstance(value, partial):
+        return _described([value.func, value.args, value.keywords])
+    if isinstance(value, Frozen) or (is_dataclass(value) and not isinstance(value, type)):
+        return [type(value).__qualname__, _described(vars(value))]
     if callable(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
     return to_jsonable_python(value, fallback=lambda one: type(one).__qualname__, inf_nan_mode="strings")

@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, NoReturn, Self
+from typing import Annotated, Any, Literal, NoReturn, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -114,6 +114,7 @@ class Judgment(Frozen):
         metadata: anything else, as JSON values.
         judgments: the judgments of the jurors, the criteria, or the tiers that ran.
         voting: how they were combined: a voting rule, ``scorecard``, ``cascade``, ``all_of`` or ``any_of``.
+        on: what a vote counted: ``status`` (PASS and FAIL) or ``label``.
         weights: the weights of the jurors, in the order of the judgments.
         tied: whether the rule had to break a tie.
         skipped: the names of jurors or tiers that were not asked.
@@ -140,6 +141,7 @@ class Judgment(Frozen):
     metadata: Metadata = Field(default_factory=FrozenDict)
     judgments: tuple["Judgment", ...] = ()
     voting: str = ""
+    on: Literal["", "status", "label"] = ""
     weights: tuple[Amount, ...] = ()
     tied: bool = False
     skipped: tuple[Text, ...] = ()
@@ -206,18 +208,25 @@ class Judgment(Frozen):
             yield from one.jurors() if one.judgments else (one,)
 
     @property
+    def rests_on_broken(self) -> bool:
+        """Whether this or a judgment inside is an ERROR, so that score and confidence might have been others."""
+        return self.status is Status.ERROR or any(one.rests_on_broken for one in self.judgments)
+
+    @property
     def ballots(self) -> list[str | float]:
-        """The votes that agreement is about: the scores of a rule on scores, else labels, PASS and FAIL.
+        """The votes that agreement is about: statuses, labels or scores, as they were counted.
 
         Empty where the judgments inside answer different questions, and where a screening tier decided.
         """
-        if self.voting == "cascade":
-            return [] if self.by_rule else self.judgments[-1].ballots
-        if self.voting in ("scorecard", "all_of", "any_of"):
+        if self.by_rule or self.voting in ("scorecard", "all_of", "any_of"):
             return []
+        if self.voting == "cascade":
+            return self.judgments[-1].ballots if self.judgments else []
         cast = [one for one in self.judgments if one.decided]
         if self.voting in ("average", "median"):
             return [one.number for one in cast if one.number is not None]
+        if self.on == "status":
+            return [one.status.value for one in cast if one.passed is not None]
         return [one.ballot for one in cast if one.ballot is not None]
 
     @property

@@ -35,8 +35,13 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
             continue
 
 
+def start(work: Coroutine[Any, Any, T]) -> "Future[T]":
+    """Start work on the loop, from any thread; cancelling the future cancels the work."""
+    return asyncio.run_coroutine_threadsafe(work, background())
+
+
 def submit(work: Coroutine[Any, Any, T]) -> "Future[T]":
-    """Start work on the loop; cancelling the future cancels the work.
+    """Start work on the loop for which the caller will wait.
 
     Raises:
         RuntimeError: the caller runs on this loop, and would wait for itself.
@@ -44,7 +49,7 @@ def submit(work: Coroutine[Any, Any, T]) -> "Future[T]":
     if threading.current_thread() is _thread:
         work.close()
         raise RuntimeError("judge() was called on the event loop of a judge: use `await judge.ajudge(...)`")
-    return asyncio.run_coroutine_threadsafe(work, background())
+    return start(work)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -74,10 +79,10 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
         value: Any
         try:
             value = context.run(function, *args)
-        except StopIteration as error:  # which no future can hold
-            put, value = done.set_exception, RuntimeError(f"StopIteration: {error}")
         except BaseException as error:
-            put, value = done.set_exception, error
+            # A future holds no StopIteration, and a SystemExit of this thread must not end the loop.
+            ordinary = isinstance(error, Exception) and not isinstance(error, StopIteration)
+            put, value = done.set_exception, error if ordinary else RuntimeError(repr(error))
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, put, value)
 

@@ -12,14 +12,16 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextvars import Context
+from time import monotonic
 from typing import Any, Self
 from weakref import WeakSet
 
 from jury_adapters.core import loop
 from jury_adapters.core.asking import Asking, JudgedRun
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.case import Case
-from jury_adapters.core.judge import JudgeLike
+from jury_adapters.core.case import Case, CaseLike
+from jury_adapters.core.context import within
+from jury_adapters.core.judge import JudgeLike, pass_on
 from jury_adapters.core.store import Store
 from jury_adapters.core.values import ConfigurationError
 
@@ -59,7 +61,7 @@ class JudgeQueue:
         self,
         jury: JudgeLike,
         *,
-        case: Callable[[Any], Case] = Case.of,
+        case: Callable[[Any], CaseLike] = Case.of,
         on_verdict: Callable[[JudgedRun], Any] | None = None,
         sample: float = 1.0,
         max_pending: int = 1000,
@@ -81,7 +83,7 @@ class JudgeQueue:
 
     def _reset(self) -> None:
         """Begin without pending runs; also in a forked child, whose parent judges its own."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a finaliser may put while another put of this thread is at work
         self._pending: set[Future[None]] = set()
         self._room: asyncio.Semaphore | None = None
 
@@ -94,7 +96,7 @@ class JudgeQueue:
             full = self._closed or len(self._pending) >= self.max_pending
             try:
                 # An empty context, so that nothing of the application's tracing sees the judges.
-                future = None if full else Context().run(loop.submit, self._judge(run))
+                future = None if full else Context().run(loop.start, self._judge(run))
             except RuntimeError:  # the interpreter shuts down
                 future = None
             if future is not None:
@@ -124,18 +126,23 @@ class JudgeQueue:
     async def _judge(self, run: Any) -> None:
         self._room = self._room or asyncio.Semaphore(self.max_concurrency)
         async with self._room:
-            judged = await self.asking.ajudged(run)
-            self.count("judged")
-            if self.on_verdict is None:
-                return
-            try:
-                is_async = inspect.iscoroutinefunction(self.on_verdict)
-                said = self.on_verdict(judged) if is_async else await loop.in_thread(self.on_verdict, judged)
-                if inspect.isawaitable(said):
-                    await said
-            except Exception:
-                _log.debug("on_verdict= raised", exc_info=True)
-                self.count("sink_errors")
+            with within(judging=True):  # sinks, too, are not the application
+                judged = await self.asking.ajudged(run)
+                self.count("judged")
+                await self._tell(judged)
+
+    async def _tell(self, judged: JudgedRun) -> None:
+        if self.on_verdict is None:
+            return
+        try:
+            is_async = inspect.iscoroutinefunction(self.on_verdict)
+            said = self.on_verdict(judged) if is_async else await loop.in_thread(self.on_verdict, judged)
+            if inspect.isawaitable(said):
+                await said
+        except BaseException as error:
+            pass_on(error)
+            _log.debug("on_verdict= raised", exc_info=True)
+            self.count("sink_errors")
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until the runs that are pending now are judged, at most ``timeout`` seconds; return whether all are."""
@@ -170,8 +177,12 @@ _QUEUES: "WeakSet[JudgeQueue]" = WeakSet()
 
 
 def _close_all() -> None:
-    for queue in tuple(_QUEUES):
-        queue.close()
+    queues = tuple(_QUEUES)
+    for queue in queues:
+        queue._closed = True
+    begun = monotonic()
+    for queue in queues:  # all together wait no longer than the most patient
+        queue.close(max(0.0, begun + queue.exit_timeout - monotonic()))
 
 
 def _after_fork() -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, BinaryIO, Self, cast
 
 from pydantic import ValidationError
 
-from jury_adapters.core.case import Case, CaseLike
+from jury_adapters.core.case import Case, CaseLike, refuse_one
 from jury_adapters.core.judge import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import ConfigurationError, Frozen, InputError, Text, problems_of
@@ -51,8 +52,8 @@ def read_results(path: str | Path) -> Iterator[Result]:
                 yield _result(path, number, line)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    except EOFError:
-        raise InputError(f"{path}: the file is cut off") from None
+    except (EOFError, zlib.error):
+        raise InputError(f"{path}: the file is cut off or damaged") from None
 
 
 def _result(path: str | Path, number: int, line: bytes) -> Result:
@@ -104,17 +105,17 @@ class ResultsFile:
         fresh = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
             with fresh.open("wb") as new:
-                for line, result in () if overwrite else self._lines():
-                    new.write(line)
-                    self._kept[_key(result.case)] += 1
+                new.writelines(() if overwrite else self._lines())
             replacement = _locked(fresh)
             fresh.replace(self.path)
+        except OSError as error:
+            raise ConfigurationError(f"{self.path} cannot be written: {error.strerror}") from None
         finally:
             fresh.unlink(missing_ok=True)
         self._file.close()
         self._file = replacement
 
-    def _lines(self) -> Iterator[tuple[bytes, Result]]:
+    def _lines(self) -> Iterator[bytes]:
         with self.path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if not line.endswith(b"\n"):  # the process was killed while it wrote the line
@@ -124,8 +125,8 @@ class ResultsFile:
                     raise ConfigurationError(
                         f"{self.path}, line {number}, is of another jury; choose another file, or overwrite=True"
                     )
-                if result.judgment.status is not Status.ERROR and result.case is not None:
-                    yield line, result
+                if self._keep(result):
+                    yield line
 
     def judge(self, cases: Iterable[CaseLike], **options: Any) -> Iterator[Result]:
         """Judge the cases that the file does not have, and yield each result when its line is written.
@@ -135,23 +136,32 @@ class ResultsFile:
                 many lines.
             **options: those of :meth:`Judge.judge_many`.
         """
-        for case, judgment in self.jury.judge_pairs(self._missing(cases), **options):
-            yield self.write(case, judgment)
+        refuse_one(cases)
+        pairs = self.jury.judge_pairs(self._missing(cases), **options)
+        return (self.write(case, judgment) for case, judgment in pairs)
 
     def write(self, case: Case | None, judgment: Judgment) -> Result:
         """Write the line of a case, with the label and the group that its metadata have, and return its result."""
         metadata = case.metadata if case else {}
-        group = metadata.get(self.group)
+        label, group = metadata.get(self.label), metadata.get(self.group)
         result = Result(
             jury=self._fingerprint,
             case=case,
-            judgment=judgment.model_copy(update={"case_metadata": {}}),
-            human_label=metadata.get(self.label),
+            judgment=judgment.but(case_metadata={}),
+            human_label=label if isinstance(label, str | bool | int | float | None) else str(label),
             group=None if group is None else str(group),
         )
         self._file.write(result.model_dump_json(exclude_defaults=True).encode() + b"\n")
         self._file.flush()
+        self._keep(result)
         return result
+
+    def _keep(self, result: Result) -> bool:
+        """Note a case that is not to be judged again, and return whether this is one."""
+        done = result.case is not None and result.judgment.status is not Status.ERROR
+        if done:
+            self._kept[_key(result.case)] += 1
+        return done
 
     def _missing(self, cases: Iterable[CaseLike]) -> Iterator[CaseLike]:
         kept = Counter(self._kept)

@@ -49,13 +49,12 @@ async def get_or_ask(store: Store | None, key: Key, case: Case, ask: Callable[[]
     async with lock:
         found = await store.get(key)
         if found is not None:
-            return found.model_copy(update={"usage": found.usage.as_recorded()})
+            return found.but(usage=found.usage.as_recorded())
         judgment = await ask()
         if judgment.status is not Status.ERROR:
             try:
                 await store.put(key, case, judgment)
             except Exception as error:
                 _log.exception("a judgment could not be stored")
-                metadata = {**judgment.metadata, "store_error": error_text(error)}
-                return Judgment.model_validate({**dict(judgment), "metadata": metadata})
+                return judgment.but(metadata={**judgment.metadata, "store_error": error_text(error)})
         return judgment

@@ -3,10 +3,13 @@
 import os
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, NoReturn
+from math import isfinite, isnan
+from typing import Annotated, Any, NoReturn, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
-from pydantic_core import from_json, to_json
+from pydantic_core import to_jsonable_python
+
+from jury_adapters.core.text import visible
 
 
 class JuryError(Exception):
@@ -37,6 +40,10 @@ class Frozen(BaseModel):
         val_json_bytes="base64",
     )
 
+    def but(self, **changes: Any) -> Self:
+        """Return a copy with other values in some fields, which are checked."""
+        return type(self).model_validate({**dict(self), **changes})
+
 
 class FrozenDict(dict[str, Any]):
     """Dict that a judge cannot change for the next one; lists in it are tuples."""
@@ -57,23 +64,31 @@ def _clean(text: Any) -> Any:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _frozen(value: Any) -> Any:
-    if isinstance(value, dict):
-        return FrozenDict({_clean(key): _frozen(inside) for key, inside in value.items()})
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else _clean(value)
+def _json(value: Any) -> Any:
+    """Return a value as immutable JSON; what is not JSON becomes its text."""
+    if isinstance(value, Mapping):
+        return FrozenDict({_clean(str(key)): _json(inside) for key, inside in value.items()})
+    if isinstance(value, list | tuple | set | frozenset):
+        return tuple(map(_json, value))
+    if isinstance(value, str):
+        return _clean(str(value))
+    if isinstance(value, float) and not isfinite(value):
+        return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return _json(to_jsonable_python(value, fallback=str, bytes_mode="base64"))
 
 
-def _plain(values: object) -> FrozenDict:
-    """Return metadata as immutable JSON values; what is not JSON becomes its text."""
+def _metadata(values: object) -> FrozenDict:
     if isinstance(values, FrozenDict):
         return values
     if not isinstance(values, Mapping):
         raise ValueError("Input should be a mapping")
-    return FrozenDict(_frozen(from_json(to_json(dict(values), fallback=str, inf_nan_mode="strings"))))
+    return cast(FrozenDict, _json(values))
 
 
 Text = Annotated[str, BeforeValidator(_clean)]
-Metadata = Annotated[Mapping[str, Any], PlainValidator(_plain)]
+Metadata = Annotated[Mapping[str, Any], PlainValidator(_metadata)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Amount = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 EMPTY = FrozenDict()
@@ -86,7 +101,7 @@ def problems_of(error: ValidationError) -> str:
         f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}".removeprefix(": ")
         for one in error.errors()
     ]
-    return "; ".join(found)
+    return visible("; ".join(found), 400)
 
 
 _KEY = re.compile(

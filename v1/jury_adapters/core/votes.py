@@ -164,6 +164,13 @@ class Unanimous(Rule):
     rule: Literal["unanimous"] = "unanimous"
     on_split: str = "fail"
 
+    @model_validator(mode="after")
+    def _splits_into_a_label(self) -> Self:
+        is_status = self.on_split not in ("fail", "abstain") and self.on_split.upper() in [*Status]
+        if is_status or not self.on_split.strip():
+            raise ValueError("on_split is 'fail', 'abstain', or a label that is not the name of a status")
+        return self
+
     def count(self, votes: Sequence[Vote]) -> Outcome:
         """Return the ballot of all, or the outcome of a split."""
         said = {one.ballot for one in votes}
@@ -217,7 +224,7 @@ class Quorum(Rule):
         )
         met, share = reaches(Fraction(passed, len(votes)), self.quorum), passed / len(votes)
         said = f"{passed} of {len(votes)} pass; the quorum of {self.quorum} is {'' if met else 'not '}met"
-        return Outcome(Status.PASS if met else Status.FAIL, said, score=share, confidence=share if met else 1 - share)
+        return Outcome(Status.PASS if met else Status.FAIL, said, confidence=share if met else 1 - share)
 
 
 class Average(Rule):
@@ -349,7 +356,7 @@ def rule_of(voting: str | Rule | Callable[[Sequence[Vote]], Any], **options: Any
     try:
         if name in RULES:
             return RULES[name](**({"use_confidence": True} | options if voting == "weighted" else options))
-        if callable(voting) and not isinstance(voting, Rule):
+        if callable(voting) and not isinstance(voting, Rule | type):
             return FunctionRule(function=voting, rule=getattr(voting, "__name__", "function"), **options)
     except ValidationError as error:
         raise ConfigurationError(f"options of {voting!r}: {problems_of(error)}") from None
@@ -390,23 +397,24 @@ class Count:
         A vote is missing if it is None (the juror was not asked yet), or if the juror broke. If nobody is left to ask,
         an outcome that broken jurors could have changed is an ERROR.
         """
-        cast = [
-            None if vote is None or (vote.status is Status.ERROR and self.errors == "missing") else vote
-            for vote in votes
-        ]
-        found = self._counted(cast, None)
+        cast = [None if vote is None or self._is_missing(vote) else vote for vote in votes]
         if None not in cast:
-            return found
-        others = [self._counted(cast, ballot) for ballot in self.extremes]
-        settled = self.rule.settles and not self.any_label
-        if not settled or any((one.status, one.label) != (found.status, found.label) for one in others):
-            if None in votes:
-                return None
-            lost = [vote for vote in votes if vote is not None and vote.status is Status.ERROR]
-            said = f"{len(lost)} of {len(votes)} jurors broke, whose votes could have decided"
-            return Outcome(Status.ERROR, said, error=f"{lost[0].critic}: {lost[0].error}")
-        sure = [one.confidence for one in (found, *others) if one.confidence is not None]
-        return found._replace(confidence=min(sure, default=None))
+            return self._counted(cast, None)
+        if self.rule.settles and not self.any_label:
+            found, *others = (self._counted(cast, ballot) for ballot in (None, *self.extremes))
+            if all((one.status, one.label) == (found.status, found.label) for one in others):
+                sure = [one.confidence for one in (found, *others) if one.confidence is not None]
+                return found._replace(confidence=min(sure, default=None))
+        if None in votes:
+            return None
+        lost = [vote for vote in votes if vote is not None and self._is_missing(vote)]
+        said = f"{len(lost)} of {len(votes)} jurors broke, whose votes could have decided"
+        return Outcome(Status.ERROR, said, error=f"{lost[0].critic}: {lost[0].error or 'a juror inside broke'}")
+
+    def _is_missing(self, vote: Judgment) -> bool:
+        if self.errors != "missing":
+            return False
+        return vote.rests_on_broken if self.rule.reads_scores else vote.status is Status.ERROR
 
     @property
     def extremes(self) -> list[str]:
@@ -430,7 +438,9 @@ class Count:
             return Outcome(Status.ABSTAIN, f"{len(cast)} voted, and at least {self.min_votes} must")
         found = self.rule.count(cast)
         meaning = (self.labels or {}).get(found.label or "", Status.LABEL)
-        return found._replace(status=meaning) if found.status is Status.LABEL else found
+        if found.status is Status.LABEL:
+            return found._replace(status=meaning, label=None if meaning is Status.ABSTAIN else found.label)
+        return found
 
     def _read(self, vote: Judgment) -> tuple[str | None, float, float]:
         """Return ballot, score and confidence of a judgment; no ballot if it does not vote."""

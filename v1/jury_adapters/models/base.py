@@ -38,6 +38,20 @@ class Prompt:
         """Return the exchange with the model's reply and a further request at its end."""
         return Prompt(self.system, (*self.turns, Turn("assistant", reply), Turn("user", request)))
 
+    @property
+    def text(self) -> str:
+        """The instructions and the messages as one text, without the images."""
+        return "\n\n".join(part for part in (self.system, *(turn.text for turn in self.turns)) if part)
+
+    @property
+    def estimated_tokens(self) -> int:
+        """A generous estimate of the input tokens: three bytes of text each, and 1,500 for an image.
+
+        >>> Prompt("Judge.", (Turn("user", "Is it true?"),)).estimated_tokens
+        7
+        """
+        return len(self.text.encode("utf-8", "replace")) // 3 + 1 + 1_500 * sum(len(turn.images) for turn in self.turns)
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -52,6 +66,9 @@ class Options:
     temperature: float | None = None
     max_tokens: int | None = None
     logprobs: bool = False
+
+
+NO_OPTIONS = Options()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +111,26 @@ class ModelError(JuryError):
             answer that is none), ``down`` (not sent, because the model counts as down).
         transient: whether another attempt may help.
         retry_after: seconds that the vendor asks to wait; None if it does not say.
-        sent: whether the request may have reached the vendor, and may be billed.
+        sent: whether the request may be billed: it was sent, and the vendor did not answer it with an error.
+        status: the HTTP status; None if there is none.
+        parameter: the parameter of the request that the vendor does not accept, if it names one.
+        usage: the usage of all attempts of the call; set by :func:`jury_adapters.models.limits.ask_model`.
     """
 
     def __init__(
-        self, message: str, kind: Kind, *, transient: bool = False, retry_after: float | None = None, sent: bool = True
+        self,
+        message: str,
+        kind: Kind = "refused",  # the default lets an exception be unpickled, which restores its attributes afterwards
+        *,
+        transient: bool = False,
+        retry_after: float | None = None,
+        sent: bool = True,
+        status: int | None = None,
+        parameter: str = "",
     ) -> None:
         super().__init__(without_keys(message))
         self.kind, self.transient, self.retry_after, self.sent = kind, transient, retry_after, sent
+        self.status, self.parameter, self.usage = status, parameter, NO_USAGE
 
 
 @runtime_checkable
@@ -124,7 +153,7 @@ class ChatModel(Protocol):
     @property
     def identity(self) -> str: ...
 
-    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
+    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = NO_OPTIONS) -> Reply:
         """Send one request, without a retry.
 
         Args:

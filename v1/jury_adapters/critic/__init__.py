@@ -1,0 +1,1 @@
+"""Critics: judges that ask a language model, guided by a rubric."""

@@ -1,0 +1,164 @@
+"""Claims of a reply whose quotations are verified, and the answer that they give.
+
+A model may misquote, and judged text may have said what to claim. So nothing counts that the case does not show:
+
+- A claim whose sentence is not in the text that is judged is unclear, because that text does not make it.
+- A supported claim whose evidence is not in the passage that it names is unclear.
+- A claim that is made twice counts once. If its verdicts differ, the reply is unreadable.
+
+Quotations are compared without hidden characters and without differences of case, white space, quotation marks, hyphens
+and composed accents. They consist of whole words: 12.50, can't and non-toxic are one word each. A quotation of fewer
+than five letters and digits proves nothing, unless it is the whole text.
+
+The score is supported claims / decided claims, where unclear claims are not decided. The critic abstains if there is no
+claim, or if fewer than half are decided. It passes if the score reaches the threshold, 1.0 by default.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+from unicodedata import combining, normalize
+
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.judgment import Finding, Status
+from jury_adapters.core.values import ROUNDING, Frozen, problems_of
+from jury_adapters.critic.answers import Unreadable, comparable
+from jury_adapters.critic.prompt import HIDDEN
+from jury_adapters.critic.rubric import Rubric
+
+_SHORTEST = 5  # letters and digits
+_MOST_PLACES = 1000  # bounds the search for a quotation of repeated characters
+_JOINTS_OF_DIGITS = ".,:/"
+_JOINTS = f"{_JOINTS_OF_DIGITS}'-"
+_TYPOGRAPHY = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u02bc\uff07", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\uff02", '"'),
+        **dict.fromkeys("\u2010\u2011\u2013\u2212", "-"),  # models write a hyphen for any of these
+    }
+)
+
+_Words = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, max_length=2000)]
+
+
+class Claim(Frozen):
+    """Claim as the model gives it."""
+
+    claim: Annotated[_Words, Field(min_length=1)]
+    sentence: _Words
+    passage: int = Field(ge=0, strict=True)
+    evidence: _Words
+    reason: _Words
+    verdict: Literal["supported", "contradicted", "unsupported", "unclear"]
+
+
+_CLAIMS: TypeAdapter[list[Claim]] = TypeAdapter(Annotated[list[Claim], Field(max_length=100, strict=True)])
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """Answer that verified claims give.
+
+    Attributes:
+        status: PASS, FAIL or ABSTAIN.
+        score: the share of supported claims, 0..1; None without a decision.
+        label: the label of the rubric with this status; None if it has none.
+        summary: the numbers of claims, in words.
+        findings: the claims, with the evidence that was verified.
+    """
+
+    status: Status
+    score: float | None
+    label: str | None
+    summary: str
+    findings: tuple[Finding, ...]
+
+
+def read_claims(given: Any) -> list[Claim] | Unreadable:
+    """Return the claims of a reply, each once, or why they cannot be read."""
+    try:
+        claims = _CLAIMS.validate_python(given)
+    except ValidationError as error:
+        return Unreadable(f'"claims": {problems_of(error)[:300]}')
+    found: dict[str, Claim] = {}
+    for one in claims:
+        if found.setdefault(comparable(one.claim), one).verdict != one.verdict:
+            return Unreadable(f'"claims": {one.claim[:60]!r} has two verdicts')
+    return list(found.values())
+
+
+def verify(claims: list[Claim], case: Case, rubric: Rubric) -> Verified:
+    """Return the answer that claims give, as far as their quotations are in the case."""
+    own = _plain((case.answer if rubric.claims_of == "answer" else case.reference) or "")
+    passages = [_plain(text) for text in case.contexts]
+    findings = tuple(_finding(one, own, passages, rubric.claims_of or "answer") for one in claims)
+    supported = sum(one.passed is True for one in findings)
+    decided = sum(one.passed is not None for one in findings)
+    summary = f"{supported} of {decided} decided claims are supported"
+    summary += f", and {len(findings) - decided} are unclear" * (decided < len(findings))
+    if not findings or 2 * decided < len(findings):
+        return Verified(Status.ABSTAIN, None, None, summary if findings else "there is no claim", findings)
+    score = supported / decided
+    status = Status.PASS if score >= rubric.pass_mark - ROUNDING else Status.FAIL
+    label = next((name for name, meaning in rubric.answers.declared.items() if meaning is status), None)
+    return Verified(status, score, label, summary, findings)
+
+
+def _finding(claim: Claim, own: str, passages: list[str], field: str) -> Finding:
+    """Return a claim as a finding: it is open where its quotations are not in the case."""
+    quoted = _plain(claim.evidence).strip("\"'` ")
+    number = claim.passage or next((place for place, text in enumerate(passages, 1) if _contains(text, quoted)), 0)
+    has_evidence = 0 < number <= len(passages) and _contains(passages[number - 1], quoted)
+    doubts = [] if _contains(own, _plain(claim.sentence).strip("\"'` ")) else [f"the sentence is not in the {field}"]
+    if claim.verdict == "supported" and not has_evidence:
+        where = f"passage {claim.passage}" if claim.passage else "any passage"
+        doubts.append(f"the evidence is not in {where}" if quoted else "there is no evidence")
+    passed = {"supported": True, "contradicted": False, "unsupported": False}.get(claim.verdict)
+    said = [claim.verdict] if claim.verdict in ("contradicted", "unclear") else []
+    return Finding(
+        name=claim.claim,
+        passed=None if doubts else passed,
+        detail="; ".join([*doubts, *said, *filter(None, [claim.reason])]),
+        evidence=f"context {number}: {claim.evidence}" if has_evidence else "",
+    )
+
+
+def _plain(text: str) -> str:
+    """Return a text without hidden characters, and without differences of case, white space and typography."""
+    return comparable(normalize("NFC", HIDDEN.sub("", text)).translate(_TYPOGRAPHY))
+
+
+def _contains(text: str, quoted: str) -> bool:
+    """Return whether a text contains a quotation as whole words; both are plain."""
+    if not quoted or (text != quoted and sum(map(str.isalnum, quoted)) < _SHORTEST):
+        return False
+    at = -1
+    for _ in range(_MOST_PLACES):
+        at = text.find(quoted, at + 1)
+        if at < 0:
+            return False
+        if not _is_cut(text, at) and not _is_cut(text, at + len(quoted)):
+            return True
+    return False
+
+
+def _is_cut(text: str, at: int) -> bool:
+    """Return whether a cut before this place separates parts of one word or one number: ``12|.50``, ``can|'t``."""
+    if not 0 < at < len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    if _is_of_word(before) and _is_of_word(after):
+        return True
+    joins = before if _is_of_word(after) else after
+    outer, inner = (at - 2, after) if joins is before else (at + 1, before)
+    if joins not in _JOINTS or not 0 <= outer < len(text) or not _is_of_word(inner):
+        return False
+    if joins in _JOINTS_OF_DIGITS:
+        return inner.isdigit() and text[outer].isdigit()
+    return _is_of_word(text[outer])
+
+
+def _is_of_word(char: str) -> bool:
+    """Return whether a character is part of a word; of letters, only those of scripts that have spaces and capitals."""
+    return char.isdigit() or char == "_" or char.lower() != char.upper() or bool(combining(char))

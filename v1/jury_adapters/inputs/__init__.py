@@ -1,0 +1,1 @@
+"""Runs of applications, messages, rows and files of rows, read as cases."""

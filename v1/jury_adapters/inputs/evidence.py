@@ -1,0 +1,69 @@
+"""Evidence: what a tool found, as against what the model wrote itself and the tool only gave back."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jury_adapters.core.case import Step
+
+# The names of tools that keep what the model writes, in snake case without a namespace.
+_ECHOES = re.compile(
+    r"_?exception|jury|final_answer|forward_message|hand_?off(_to_\w+)?|transfer_(back_)?to_\w+|think(_tool)?"
+    r"|sequential_?thinking|plan(ning)?(_tool)?|(todo(_(list|write|read))?|note|read_todos)|(core|archival)_memory_(append|insert|replace)"
+    r"|(write|update|create|add|manage|save|submit|exit|record|take)_(to_)?(todos?|plan|notes?|memory|thought|scratchpad)(_\w+)?"
+)
+# LangChain's messages about the call of a structured response, which is the answer or a failed try of it.
+_STRUCTURED = re.compile(
+    r"(?s)Returning structured response|\d+ validation errors? for "
+    r"|.*(Failed to parse structured output|returned multiple structured responses)"
+)
+_CONFIRMING = re.compile(
+    r"(ok(ay)?|done|(sav|stor|record|not|logg|add|creat|updat)ed|success(fully)?|notes?|entry|entries|items?|row|value|id"
+    r"|the|an?|to|in|of|is|was|were|and)"
+)
+
+
+def evidence_in(step: Step, answer: str | None = None, *, trusted: bool = False) -> str | None:
+    """Return what a step found and the model did not write itself; None if there is nothing.
+
+    These are no evidence: the call of a structured response, a step marked as echo, an output that is the answer,
+    notes, plans and hand-offs (by the names of their tools), and an output without a word beyond the arguments of its
+    call. A long argument that stands in an output is cut out of it. This compares words only. The output of a tool that
+    writes counts as evidence if it says anything else, so that an invented fact may prove itself; the option
+    ``evidence=`` of :func:`default_case` says which tools find things.
+
+    Args:
+        step: the step.
+        answer: the answer of the run.
+        trusted: whether the tool is known to find things, so that its output is not compared with its arguments.
+
+    >>> evidence_in(Step(tool="search", arguments={"query": "ferry"}, output="The ferry stopped in 2018."))
+    'The ferry stopped in 2018.'
+    >>> evidence_in(Step(tool="record", arguments={"year": 2018}, output="Recorded: 2018"))
+    """
+    output = step.output or ""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])|[- ]", "_", re.split(r"__|[./:]", step.tool or "")[-1]).lower()
+    if (
+        output.strip() in ("", (answer or "").strip())
+        or step.echo
+        or _STRUCTURED.match(output)
+        or _ECHOES.fullmatch(name)
+    ):
+        return None
+    if trusted:
+        return output
+    told = [*_texts(step.arguments)]
+    for text in told:
+        if len(text.split()) >= 6:  # a shorter one is found in pages too
+            output = output.replace(text, "…")
+    further = {*re.findall(r"\w+", output.casefold())} - {*re.findall(r"\w+", " ".join(told).casefold())}
+    return None if all(map(_CONFIRMING.fullmatch, further)) else output
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts and numbers in the arguments of a call."""
+    if isinstance(value, Mapping | list | tuple):
+        for inside in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(inside)
+    elif value is not None:
+        yield str(value)

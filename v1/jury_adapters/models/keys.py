@@ -1,0 +1,76 @@
+"""API keys: read once, never shown, and removed from what vendors send back."""
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pydantic import SecretStr
+
+from jury_adapters.core.values import ConfigurationError
+from jury_adapters.models.base import Reply
+
+
+class Keys:
+    """Secrets of a model, which are removed from errors and replies.
+
+    Shorter ones than 8 characters are placeholders such as ``none``, and words of replies.
+    """
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self._values = tuple(SecretStr(value) for value in values if len(value) >= 8)
+
+    def hidden_in(self, text: str) -> str:
+        """Return a text without the secrets."""
+        for value in self._values:
+            text = text.replace(value.get_secret_value(), "[key]")
+        return text
+
+    def hidden_in_reply(self, reply: Reply) -> Reply:
+        """Return a reply without the secrets; one that quotes a secret loses its tokens, which would spell it out."""
+        text, model, detail = map(self.hidden_in, (reply.text, reply.model, reply.detail))
+        tokens = reply.logprobs if text == reply.text else None
+        return replace(reply, text=text, model=model, detail=detail, logprobs=tokens)
+
+
+class Key(Keys):
+    """API key of a named model.
+
+    Args:
+        given: the key; None to read it from the environment now.
+        variable: the environment variable; None if the server needs no key.
+        vendor: the name in messages.
+
+    Raises:
+        ConfigurationError: there is no key, or no HTTP header can hold it.
+
+    >>> Key(SecretStr("secret-key"), None, "openai").hidden_in("wrong key: secret-key")
+    'wrong key: [key]'
+    """
+
+    def __init__(self, given: str | SecretStr | None, variable: str | None, vendor: str) -> None:
+        self._arguments = (None, variable, vendor) if given is None else None
+        found = given.get_secret_value() if isinstance(given, SecretStr) else given
+        if found is None and variable is not None:
+            found = os.environ.get(variable)
+        value = (found or "").strip()
+        if variable is not None and not value:
+            raise ConfigurationError(f"{vendor} needs a key: set the environment variable {variable}, or give api_key=")
+        if not (value.isascii() and value.isprintable()):
+            raise ConfigurationError(f"the key of {vendor} has a character that no HTTP header can hold")
+        super().__init__([value])
+        self._value = SecretStr(value or "unused")  # the SDKs send no request without one
+
+    @property
+    def digest(self) -> str:
+        """What differs between two keys, and shows neither."""
+        return hashlib.sha256(self.reveal().encode()).hexdigest()[:16]
+
+    def reveal(self) -> str:
+        """Return the key."""
+        return self._value.get_secret_value()
+
+    def __reduce__(self) -> "tuple[type[Key], tuple[None, str | None, str]]":
+        if self._arguments is None:
+            raise TypeError("a model with api_key= or client= cannot be pickled: its key would be in the pickle")
+        return Key, self._arguments
