@@ -1,7 +1,8 @@
 """Juries of LLM judges for LangChain and LlamaIndex.
 
-A :class:`Judge` judges a :class:`Case` and returns a :class:`Judgment`. An :class:`Ensemble`, a :class:`Scorecard` and
-a :class:`CascadedJury` are judges made of judges. Names are loaded when they are used.
+A :class:`Judge` judges a :class:`Case` and returns a :class:`Judgment`. A :class:`Critic` asks a language model. An
+:class:`Ensemble`, a :class:`Scorecard` and a :class:`CascadedJury` are judges made of judges. Names are loaded when
+they are used.
 """
 
 from importlib import import_module
@@ -18,9 +19,17 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it to the table
     from jury_adapters.core.judgment import Finding, Judgment, Status, Usage, Verdict, abstain
     from jury_adapters.core.queue import JudgeQueue
     from jury_adapters.core.results import Result, ResultsFile, read_results
-    from jury_adapters.core.store import Store
     from jury_adapters.core.values import ConfigurationError, GateFailed, InputError, JuryError
+    from jury_adapters.critic.answers import Labels, Scale
+    from jury_adapters.critic.critic import Critic
+    from jury_adapters.critic.pairwise import PairwiseCritic
+    from jury_adapters.critic.recorded import RecordedCritic
+    from jury_adapters.critic.rubric import Rubric
     from jury_adapters.inputs.run import Run, default_case
+    from jury_adapters.models.base import ModelError
+    from jury_adapters.models.limits import Limits
+    from jury_adapters.models.names import open_model
+    from jury_adapters.store import ReadOnly, Store, open_store
 
 _NAMES = {
     "core.budget": "Budget",
@@ -33,9 +42,17 @@ _NAMES = {
     "core.judgment": "Finding Judgment Status Usage Verdict abstain",
     "core.queue": "JudgeQueue",
     "core.results": "Result ResultsFile read_results",
-    "core.store": "Store",
     "core.values": "ConfigurationError GateFailed InputError JuryError",
+    "critic.answers": "Labels Scale",
+    "critic.critic": "Critic",
+    "critic.pairwise": "PairwiseCritic",
+    "critic.recorded": "RecordedCritic",
+    "critic.rubric": "Rubric",
     "inputs.run": "Run default_case",
+    "models.base": "ModelError",
+    "models.limits": "Limits",
+    "models.names": "open_model",
+    "store": "ReadOnly Store open_store",
 }
 _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
 __all__ = [
@@ -45,6 +62,7 @@ __all__ = [
     "Check",
     "ConfigurationError",
     "CostEstimate",
+    "Critic",
     "Ensemble",
     "Finding",
     "GateFailed",
@@ -54,10 +72,18 @@ __all__ = [
     "JudgeQueue",
     "Judgment",
     "JuryError",
+    "Labels",
+    "Limits",
     "Message",
+    "ModelError",
+    "PairwiseCritic",
+    "ReadOnly",
+    "RecordedCritic",
     "Result",
     "ResultsFile",
+    "Rubric",
     "Run",
+    "Scale",
     "Scorecard",
     "Status",
     "Step",
@@ -70,6 +96,8 @@ __all__ = [
     "any_of",
     "default_case",
     "judge",
+    "open_model",
+    "open_store",
     "read_results",
 ]
 

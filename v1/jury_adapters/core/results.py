@@ -5,6 +5,7 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
@@ -111,7 +112,8 @@ class ResultsFile:
         except OSError as error:
             raise ConfigurationError(f"{self.path} cannot be written: {error.strerror}") from None
         finally:
-            fresh.unlink(missing_ok=True)
+            with suppress(OSError):
+                fresh.unlink()
         self._file.close()
         self._file = replacement
 

@@ -101,7 +101,7 @@ def problems_of(error: ValidationError) -> str:
         f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}".removeprefix(": ")
         for one in error.errors()
     ]
-    return visible("; ".join(found), 400)
+    return visible("; ".join(found), 1000)
 
 
 _KEY = re.compile(

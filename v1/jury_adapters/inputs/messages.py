@@ -209,7 +209,7 @@ def _results_of(message: Any) -> Iterator[tuple[Any, str | None, bool, str]]:
     parts = [part for part in _parts_of(message) if _kind_of(part) in _RESULTS]
     for part in parts:
         said = first_of(part, "response", "result", "content")
-        text = _text_of_part(said) if isinstance(said, str | list) else to_json(said, fallback=str).decode()
+        text = _text_of_part(said) if isinstance(said, str | list | None) else to_json(said, fallback=str).decode()
         yield first_of(part, "tool_use_id", "id"), None, bool(field_of(part, "is_error")), text or ""
     if not parts:
         call_id = first_of(message, "tool_call_id") or field_of(field_of(message, "additional_kwargs"), "tool_call_id")
