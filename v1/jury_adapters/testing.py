@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.judge import Check, Outcome
+from jury_adapters.core.judge import Check, Returned
 from jury_adapters.core.judgment import NO_USAGE, Status, Usage, abstain, labels_of
 from jury_adapters.models.base import NO_OPTIONS, Options, Prompt, Reply, Schema
 
@@ -29,7 +29,7 @@ class ScriptedJudge(Check):
 
     def __init__(
         self,
-        outcomes: Sequence[Outcome] | Mapping[str, Outcome],
+        outcomes: Sequence[Returned] | Mapping[str, Returned],
         *,
         name: str = "scripted",
         labels: Mapping[str, Status | str] | Sequence[str] = (),
@@ -43,7 +43,7 @@ class ScriptedJudge(Check):
         """The cases that it was asked about, in order."""
         return self._cases
 
-    def check(self, case: Case) -> Outcome:
+    def check(self, case: Case) -> Returned:
         """Return the outcome of this case."""
         self._cases.append(case)
         if isinstance(self._outcomes, Mapping):

@@ -58,6 +58,8 @@ class Batch:
         """Judge one row; one that makes no case is an ERROR without a case."""
         async with self._room:
             try:
+                if isinstance(row, Exception):  # of a reader that could not read the row
+                    raise row
                 case = Case.of(row)
             except Exception as error:
                 return None, broken(error, case_id=_id_of(row))

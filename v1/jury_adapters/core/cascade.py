@@ -53,7 +53,8 @@ class Tier:
 
     def decide(self, judgment: Judgment) -> tuple[Status | None, str]:
         """Return the status with which the cascade stops here (None: it goes on), and why."""
-        return _POLICIES[self.policy](self, judgment, judgment.judgments or (judgment,))
+        said = judgment.judgments if judgment.on else (judgment,)  # the votes; other juries say one thing together
+        return _POLICIES[self.policy](self, judgment, said)
 
 
 _Said = tuple[Judgment, ...]
@@ -110,8 +111,9 @@ _BY_RULE = ("reject_on_any_fail", "accept_on_all_pass")
 class CascadedJury(Judge):
     """Jury that asks its tiers in order until one can decide the case.
 
-    The verdict says which tiers ran, where the cascade stopped and why. Score, label and confidence are those of the
-    tier at which it stopped, unless its policy overruled the tier's vote.
+    The verdict says which tiers ran, where the cascade stopped and why. Label and confidence are those of the tier at
+    which it stopped, unless its policy overruled the tier's vote; so is the score, if that tier passes from the same
+    score as the last.
 
     Args:
         tiers: tiers with different names; the last, and only the last, is ``final``.
@@ -159,7 +161,7 @@ class CascadedJury(Judge):
         """Ask the tiers in order until one decides."""
         ran: list[Judgment] = []
         for tier, judge in zip(self.tiers, self.members, strict=True):
-            judgment = await ask(judge, case)
+            judgment = await ask(judge, case, judge.name or tier.name)
             status, why = tier.decide(judgment)
             changes: dict[str, Any] = {"tier": tier.name, "why": why}
             if status is not None and tier.policy in _BY_RULE:

@@ -10,7 +10,19 @@ from jury_adapters.core.context import context, within
 from jury_adapters.core.judge import MAKERS, Judge, JudgeLike, Labels, ask, named_judges
 from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
 from jury_adapters.core.values import ROUNDING, ConfigurationError, error_text
-from jury_adapters.core.votes import Average, Count, Errors, Majority, Outcome, Rule, Unanimous, Veto, Vote, rule_of
+from jury_adapters.core.votes import (
+    Average,
+    Bayes,
+    Count,
+    Errors,
+    Majority,
+    Outcome,
+    Rule,
+    Unanimous,
+    Veto,
+    Vote,
+    rule_of,
+)
 
 Schedule = Literal["parallel", "sequential", "early_stop"]
 
@@ -107,7 +119,7 @@ class Ensemble(Jury):
         self.schedule = schedule
         self.counts = Count(rule, self._weights(weights), self._places(required), labels, any_label, errors, min_votes)
         self.labels = None if any_label or not rule.settles else {**_split_label(rule), **(labels or {})}
-        threshold = getattr(rule, "threshold", None)
+        threshold = rule.threshold if isinstance(rule, Average | Bayes) else None  # of the score of the verdict
         self.pass_mark = 0.5 if threshold is None else threshold
         self._samples = _sample_offsets(self.members)
 
@@ -273,14 +285,14 @@ class Scorecard(Jury):
         name: str = "",
     ) -> None:
         super().__init__(criteria, name)
-        self.weights, self.threshold = self._counted(pass_when, weights, threshold)
+        self.weights, self.threshold = self._needed(pass_when, weights, threshold)
         self.by_score = weights is not None
         if self.by_score and any(one.stops_early for one in self.members):
             raise ConfigurationError("a criterion that stops early has no score, which a scorecard with weights= reads")
         self.labels = {}
         self.pass_mark = self.threshold
 
-    def _counted(
+    def _needed(
         self, pass_when: str | int | Iterable[str], weights: Mapping[str, float] | None, threshold: float | None
     ) -> tuple[dict[str, float], float]:
         """Return the weights of the criteria that count, and the share of the weight that must pass."""

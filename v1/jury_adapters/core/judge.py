@@ -9,7 +9,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any, Self, cast, overload
@@ -23,12 +23,12 @@ from jury_adapters.core.estimate import CostEstimate, estimate_cost
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken, failed_run, labels_of
 from jury_adapters.core.values import EMPTY, ROUNDING, ConfigurationError, Frozen
 
-Outcome = Any
+Returned = Any
 """What a judge may return; :func:`judge` lists it."""
 Labels = Mapping[str, Status]
 
 MAKERS: "dict[str, Callable[..., Judge]]" = {}
-"""Makers of the juries that the methods of a judge return. The modules above fill it, so that none is imported here."""
+"""Makers of the juries that the methods of a judge return. Modules that import this one fill it."""
 
 
 class Judge(ABC):
@@ -63,7 +63,7 @@ class Judge(ABC):
             cls.name = cls.__name__
 
     @abstractmethod
-    def assess(self, case: Case) -> Outcome | Awaitable[Outcome]:
+    def assess(self, case: Case) -> Returned | Awaitable[Returned]:
         """Judge one case.
 
         ``async def`` runs on the event loop, and ``def`` in a thread of its own. An exception becomes an ERROR.
@@ -198,10 +198,10 @@ class Check(Judge):
     """Base of judges that only compute, for milliseconds. They run on the event loop."""
 
     @abstractmethod
-    def check(self, case: Case) -> Outcome:
+    def check(self, case: Case) -> Returned:
         """Judge one case."""
 
-    async def assess(self, case: Case) -> Outcome:
+    async def assess(self, case: Case) -> Returned:
         """Judge one case by :meth:`check`."""
         return self.check(case)
 
@@ -211,7 +211,7 @@ class FunctionJudge(Judge):
 
     def __init__(
         self,
-        function: Callable[[Case], Outcome],
+        function: Callable[[Case], Returned],
         *,
         name: str = "",
         threshold: float = 0.5,
@@ -229,22 +229,22 @@ class FunctionJudge(Judge):
         self.pass_mark, self.timeout, self.cost = threshold, _checked_timeout(timeout), cost
         self.labels = None if labels is None else labels_of(labels)
 
-    async def assess(self, case: Case) -> Outcome:
+    async def assess(self, case: Case) -> Returned:
         """Judge one case by the function."""
         return await _called(self.function, case)
 
-    def __call__(self, case: Case) -> Outcome:
+    def __call__(self, case: Case) -> Returned:
         return self.function(case)
 
 
-JudgeLike = Judge | Callable[[Case], Outcome]
+JudgeLike = Judge | Callable[[Case], Returned]
 
 
 @overload
-def judge(function: Callable[[Case], Outcome], /, **options: Any) -> FunctionJudge: ...
+def judge(function: Callable[[Case], Returned], /, **options: Any) -> FunctionJudge: ...
 @overload
-def judge(function: None = None, /, **options: Any) -> Callable[[Callable[[Case], Outcome]], FunctionJudge]: ...
-def judge(function: Callable[[Case], Outcome] | None = None, /, **options: Any) -> Any:
+def judge(function: None = None, /, **options: Any) -> Callable[[Callable[[Case], Returned]], FunctionJudge]: ...
+def judge(function: Callable[[Case], Returned] | None = None, /, **options: Any) -> Any:
     """Turn a function into a judge: ``@judge``, ``@judge(threshold=0.7)`` or ``judge(function, name="short")``.
 
     The function takes a Case and returns True or False, a score in 0..1, a label, a Status, a pair of one of these and
@@ -328,10 +328,10 @@ async def _ask(judge: Judge, case: Case, name: str) -> Judgment:
     return judgment.but(critic=name or judge.name or judgment.critic, elapsed_s=perf_counter() - started)
 
 
-async def _called(function: Callable[[Case], Outcome], case: Case) -> Outcome:
+async def _called(function: Callable[[Case], Returned], case: Case) -> Returned:
     """Call a function: on the loop if it is asynchronous, else in a thread of its own, where it may block."""
     if any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None)))):  # noqa: B004
-        return await cast(Awaitable[Outcome], function(case))
+        return await cast(Awaitable[Returned], function(case))
     outcome = await loop.in_thread(function, case)
     return await outcome if inspect.isawaitable(outcome) else outcome
 
@@ -379,7 +379,7 @@ def _labelled(judge: Judge, judgment: Judgment) -> Judgment:
     return judgment.but(status=meaning, reasoning=reasoning, **nothing)
 
 
-def to_judgment(outcome: Outcome, pass_mark: float = 0.5) -> Judgment:
+def to_judgment(outcome: Returned, pass_mark: float = 0.5) -> Judgment:
     """Convert what a judge returned; see :func:`judge` for what it may return.
 
     Raises:
@@ -430,8 +430,10 @@ def _described(value: Any) -> Any:
         return [*map(_described, value)]
     if isinstance(value, partial):
         return _described([value.func, value.args, value.keywords])
-    if isinstance(value, Frozen) or (is_dataclass(value) and not isinstance(value, type)):
-        return [type(value).__qualname__, _described(vars(value))]
+    if isinstance(value, Frozen):
+        return [type(value).__qualname__, _described(dict(value))]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [type(value).__qualname__, _described({one.name: getattr(value, one.name) for one in fields(value)})]
     if callable(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
     return to_jsonable_python(value, fallback=lambda one: type(one).__qualname__, inf_nan_mode="strings")

@@ -102,8 +102,9 @@ class Judgment(Frozen):
         status: PASS, FAIL, LABEL, ABSTAIN or ERROR.
         score: 0..1, where the judge gives one.
         label: the label, such as ``KEEP``; None for a plain PASS or FAIL, and without a decision.
-        confidence: 0..1, where the judge gives one. That of a vote is the share of the weight that voted for the
-            outcome, of all jurors that voted or broke.
+        confidence: 0..1, where the judge gives one. That of a vote depends on the rule: the share that voted for the
+            outcome, one minus the mean distance of the scores, or the posterior of the outcome. If jurors broke, it is
+            the lowest that their votes could have left.
         reasoning: why; required for ABSTAIN.
         findings: claims, files or rules that were looked at one by one.
         critic: the name of the judge.
@@ -257,7 +258,8 @@ class Judgment(Frozen):
     def review_reasons(self) -> tuple[str, ...]:
         """Why the case needs human review; empty if it does not.
 
-        ``abstained`` and ``error``: not decided. ``low_agreement``: the jurors are split. ``undecided_tier``: every
+        ``abstained`` and ``error``: not decided. ``low_agreement``: the jurors are split, or those of
+        a criterion, or of the tier that decided. ``undecided_tier``: every
         judge of an earlier tier abstained or broke, so the tier did not do its work.
         """
         found = {Status.ABSTAIN: ["abstained"], Status.ERROR: ["error"]}.get(self.status, [])
@@ -312,7 +314,9 @@ class Judgment(Frozen):
             for name, (wanted, found) in gates.items()
             if wanted is not None and wanted is not found
         ]
-        least = BANDS[min_agreement] if isinstance(min_agreement, str) else min_agreement
+        least = BANDS.get(min_agreement) if isinstance(min_agreement, str) else min_agreement
+        if least is None and min_agreement is not None:
+            raise ConfigurationError(f"min_agreement= is a number in 0..1 or {', '.join(BANDS)}; not {min_agreement!r}")
         if least is not None and self.agreement is not None and self.agreement < least - ROUNDING:
             unmet.append(f"min_agreement={min_agreement}: found {self.agreement:.3g}")
         if min_confidence is not None and (self.confidence is None or self.confidence < min_confidence - ROUNDING):

@@ -170,7 +170,7 @@ class ResultsFile:
         for row in cases:
             try:
                 case: CaseLike = Case.of(row)
-            except ConfigurationError:
+            except Exception:
                 case = row  # the batch makes an ERROR of it
             key = _key(case if isinstance(case, Case) else None)
             if kept[key]:

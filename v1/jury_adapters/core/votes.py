@@ -99,7 +99,10 @@ class Rule(Frozen):
 def _won(ballot: str, votes: Sequence[Vote], reasoning: str = "", tied: bool = False) -> Outcome:
     """Return the outcome in which a ballot wins; its confidence is its share of the weight."""
     said = reasoning or f"{sum(one.ballot == ballot for one in votes)} of {len(votes)} voted {ballot}"
-    share = min(1.0, fsum(one.weight for one in votes if one.ballot == ballot) / fsum(one.weight for one in votes))
+    whole = fsum(one.weight for one in votes)
+    share = (
+        min(1.0, fsum(one.weight for one in votes if one.ballot == ballot) / whole) or None
+    )  # None: no juror said it
     if ballot in ("PASS", "FAIL"):
         return Outcome(Status(ballot), said, confidence=share, tied=tied)
     return Outcome(Status.LABEL, said, label=ballot, confidence=share, tied=tied)
@@ -112,7 +115,7 @@ class Majority(Rule):
         use_confidence: count weight times confidence.
         tie: the outcome of a tie: ``fail``, ``pass``, ``abstain``, ``first`` (the ballot of the first juror), or a
             label. By default ``fail`` between PASS and FAIL, ``first`` between labels.
-        priority: ballots that win a tie, the strongest first.
+        priority: ballots that win a tie, the strongest first, as they are cast: ``PASS``, ``FAIL`` or labels.
         min_share: the share that the winner needs, else ABSTAIN; a number or a fraction such as ``"2/3"``.
     """
 
@@ -404,7 +407,7 @@ class Count:
             found, *others = (self._counted(cast, ballot) for ballot in (None, *self.extremes))
             if all((one.status, one.label) == (found.status, found.label) for one in others):
                 sure = [one.confidence for one in (found, *others) if one.confidence is not None]
-                return found._replace(confidence=min(sure, default=None))
+                return found._replace(confidence=min(sure, default=None), score=None)  # the score might be another
         if None in votes:
             return None
         lost = [vote for vote in votes if vote is not None and self._is_missing(vote)]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.judge import Outcome, to_judgment
+from jury_adapters.core.judge import Returned, to_judgment
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken
 from jury_adapters.core.text import visible as in_one_line
 from jury_adapters.core.values import ROUNDING, without_keys
@@ -17,7 +17,7 @@ from jury_adapters.critic.reading import Reading, read_reply
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.base import Reply
 
-Parser = Callable[[str], Outcome]
+Parser = Callable[[str], Returned]
 _UNREAD = {
     "refusal": ("refused", "the model refused to judge"),
     "filter": ("filtered", "the content filter of the vendor stopped the reply"),

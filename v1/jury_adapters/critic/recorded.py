@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.judge import Check, Outcome
+from jury_adapters.core.judge import Check, Returned
 from jury_adapters.core.judgment import Judgment, Status, abstain, labels_of
 from jury_adapters.core.values import problems_of
 
@@ -45,7 +45,7 @@ class RecordedCritic(Check):
         self.name, self.recorded_as, self.pass_mark = name, name, threshold
         self.labels = None if labels is None else labels_of(labels)
 
-    def check(self, case: Case) -> Outcome:
+    def check(self, case: Case) -> Returned:
         """Return the recorded vote."""
         votes = case.metadata.get("votes")
         vote = votes.get(self.recorded_as) if isinstance(votes, Mapping) else None
@@ -62,11 +62,11 @@ class RecordedCritic(Check):
         except ValidationError as error:
             raise ValueError(f"the vote of {self.recorded_as!r} cannot be read: {problems_of(error)}") from None
 
-    def _outcome(self, vote: Any) -> Outcome:
+    def _outcome(self, vote: Any) -> Returned:
         declared = self.labels is not None and isinstance(vote, bool | int) and str(vote) in self.labels
         return str(vote) if declared else vote
 
-    def _with_details(self, vote: Mapping[str, Any]) -> Outcome:
+    def _with_details(self, vote: Mapping[str, Any]) -> Returned:
         details = {name: vote[name] for name in _FIELDS if vote.get(name) is not None}
         label = vote.get("label")
         if label is None and "score" not in details:

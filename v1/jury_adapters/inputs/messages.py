@@ -155,7 +155,8 @@ def text_of(message: Any) -> str:
 
 
 def text_of_blocks(value: Any) -> str | None:
-    """Return the text of a list of content blocks, without thoughts; None for any other value."""
+    """Return the text of content blocks, or of a mapping with such a ``content``, without thoughts; else None."""
+    value = value.get("content") if isinstance(value, Mapping) else value
     kinds = [_kind_of(one) for one in value] if isinstance(value, list) else []
     known = (kind and (_SILENT.fullmatch(kind) or _text_of_part(value[place])) for place, kind in enumerate(kinds))
     said = {*kinds} & {"text", "output_text", "thinking", "redacted_thinking", "reasoning"}
@@ -186,12 +187,14 @@ def _calls_of(message: Any) -> list[dict[str, Any]]:
     calls: list[dict[str, Any]] = []
     for call in made if isinstance(made, list | tuple) else ():
         inner = field_of(call, "function") or call
-        step = {
-            "id": first_of(call, "id", "tool_call_id"),
-            "tool": str(first_of(inner, "name", "tool_name") or "tool"),
-            "arguments": _arguments_of(first_of(inner, "args", "arguments", "input", "tool_kwargs")),
-        }
-        calls.append({**step, "text": None if calls else text_of(message) or None})
+        calls.append(
+            {
+                "id": first_of(call, "id", "tool_call_id"),
+                "text": None if calls else text_of(message) or None,
+                "tool": str(first_of(inner, "name", "tool_name") or "tool"),
+                "arguments": _arguments_of(first_of(inner, "args", "arguments", "input", "tool_kwargs")),
+            }
+        )
     return calls
 
 
@@ -212,5 +215,9 @@ def _results_of(message: Any) -> Iterator[tuple[Any, str | None, bool, str]]:
         text = _text_of_part(said) if isinstance(said, str | list | None) else to_json(said, fallback=str).decode()
         yield first_of(part, "tool_use_id", "id"), None, bool(field_of(part, "is_error")), text or ""
     if not parts:
-        call_id = first_of(message, "tool_call_id") or field_of(field_of(message, "additional_kwargs"), "tool_call_id")
-        yield call_id, field_of(message, "name"), field_of(message, "status") == "error", text_of(message)
+        yield (
+            first_of(message, "tool_call_id") or field_of(field_of(message, "additional_kwargs"), "tool_call_id"),
+            field_of(message, "name"),
+            field_of(message, "status") == "error",
+            text_of(message),
+        )

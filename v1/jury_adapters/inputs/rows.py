@@ -66,12 +66,12 @@ def run_of_row(row: Mapping[str, Any], field_map: Mapping[str, str] = EMPTY) -> 
     }
     answered = "answer" in mapped or bool(row.keys() & {*NAMES["answer"], "candidates"})
     failed = isinstance(left.get("error"), str) and not any(columns["answer"].values())
+    known = columns["messages"] or (columns["contexts"] and columns["question"]) or row.keys() & {"workspace", "error"}
+    # The outputs of an example of a dataset are what is expected.
+    if not (answered or known or ("outputs" in row and "dataset_id" not in row)):
+        raise InputError(f"none of the columns {listed(row)} is known as the answer; {_REMEDY}")
     columns["question" if answered else "answer"].update(columns["messages"])
     columns["answer"].update(columns["contexts"])
-    if not (answered or columns["answer"] or row.keys() & {"workspace", "error"}) and (
-        "outputs" not in row or "dataset_id" in row  # an example, whose outputs are what is expected
-    ):
-        raise InputError(f"none of the columns {listed(row)} is known as the answer; {_REMEDY}")
     first = {field: next(iter(found.values()), None) for field, found in columns.items()}
     return Run(
         id="" if first["id"] is None else str(first["id"]),

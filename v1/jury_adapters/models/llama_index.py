@@ -1,6 +1,6 @@
 """LlamaIndex LLMs as models of critics."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from inspect import unwrap
 from typing import Any
@@ -9,6 +9,7 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ImageBlo
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM, CustomLLM
 from llama_index_instrumentation.dispatcher import instrument_tags
+from pydantic_core import to_jsonable_python
 
 from jury_adapters.core.loop import in_thread
 from jury_adapters.models.base import Prompt, Reply, Schema, Turn
@@ -73,11 +74,11 @@ class LlamaIndexModel(ObjectModel):
             return self._read(await ready.achat(messages, **arguments))
 
     def _read(self, answer: ChatResponse) -> Reply:
-        given: Any = answer.raw
-        raw: Any = given.model_dump() if hasattr(given, "model_dump") else given if isinstance(given, Mapping) else {}
+        found = to_jsonable_python(answer.raw, fallback=str)  # an object of an SDK, or a mapping with such objects
+        raw: Any = found if isinstance(found, dict) else {}
         reply = OPENAI.read(raw, self.name) or ANTHROPIC.read(raw, self.name)
         if reply is None:
-            used = raw["usage"] if isinstance(raw.get("usage"), Mapping) else answer.additional_kwargs
+            used = raw["usage"] if isinstance(raw.get("usage"), dict) else answer.additional_kwargs
             usage = usage_of(self.name, used.get("prompt_tokens"), used.get("completion_tokens"))
             reply = Reply("", usage, self.model, finish_of(raw.get("done_reason") or raw.get("finish_reason")))
         return replace(reply, text=answer.message.content or "")

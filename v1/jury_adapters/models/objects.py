@@ -34,9 +34,13 @@ class ObjectModel(Priced):
     def __init__(self, given: Any, vendor: str, model: str, settings: object) -> None:
         self.model, self.name, self.account = model, f"{vendor}:{model}", str(id(given))
         self.identity = f"{self.name} {hashlib.sha256(repr(settings).encode()).hexdigest()[:32]}"
-        held = [one for name, one in getattr(given, "__dict__", {}).items() if "key" in name]
-        secrets = [one.get_secret_value() if isinstance(one, SecretStr) else one for one in held]
-        self._given, self._has_schemas, self._keys = given, True, Keys(one for one in secrets if isinstance(one, str))
+        held = {**getattr(given, "__dict__", {}), **(getattr(given, "__pydantic_private__", None) or {})}
+        secrets = [
+            one if isinstance(one, SecretStr) or "key" in name else getattr(one, "api_key", None)  # of a client
+            for name, one in held.items()
+        ]
+        texts = [one.get_secret_value() if isinstance(one, SecretStr) else one for one in secrets]
+        self._given, self._has_schemas, self._keys = given, True, Keys(one for one in texts if isinstance(one, str))
         self._of_loop: PerLoop[Any] = PerLoop(self._prepare)
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = NO_OPTIONS) -> Reply:

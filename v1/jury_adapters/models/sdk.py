@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -10,6 +9,8 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 from urllib.request import getproxies
+
+from pydantic_core import from_json
 
 from jury_adapters.models.base import NO_OPTIONS, ModelError, Options, Prompt, Reply, Schema
 from jury_adapters.models.clients import PerLoop, client_of_this_loop, http_client, http_package, sdk_of
@@ -112,8 +113,8 @@ class SdkModel(Priced):
         except Exception as error:
             failure = error_of(error, self.name, self._key.hidden_in)
         else:
-            with suppress(ValueError, RecursionError):
-                return json.loads(content)
+            with suppress(ValueError):
+                return from_json(content)
             shown = self._key.hidden_in(content[:2000].decode("utf-8", "replace"))[:200]
             failure = bad_reply(f"{self.name}: the answer is not JSON: {shown!r}")
         raise failure

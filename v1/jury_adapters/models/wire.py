@@ -4,11 +4,11 @@ The address and the headers are those of the SDK's client. Clients of the user a
 """
 
 import asyncio
-import json
 from contextlib import suppress
 from typing import Any
 
 import aiohttp
+from pydantic_core import from_json, to_json
 from yarl import URL
 
 from jury_adapters.models.clients import LARGEST, LARGEST_ERROR, PerLoop
@@ -21,8 +21,8 @@ class StatusError(Exception):
     def __init__(self, response: aiohttp.ClientResponse, content: bytes) -> None:
         super().__init__(response.reason)
         self.status_code, self.response, self.body = response.status, response, content.decode("utf-8", "replace")
-        with suppress(ValueError, RecursionError):
-            self.body = json.loads(content)
+        with suppress(ValueError):
+            self.body = from_json(content)
 
 
 class Wire:
@@ -46,7 +46,7 @@ class Wire:
         Raises:
             StatusError: the status is not a success.
         """
-        session, data = await _SESSIONS.get(), json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        session, data = await _SESSIONS.get(), to_json(body)
         async with session.post(
             self._url, data=data, headers=self._headers, ssl=self._tls, allow_redirects=False
         ) as response:

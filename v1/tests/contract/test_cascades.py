@@ -119,7 +119,8 @@ def test_a_verdict_has_score_label_confidence_and_findings_of_the_tier_at_which_
 
 
 def test_a_policy_that_overrules_the_vote_gives_no_number_and_the_reasons_of_those_it_followed() -> None:
-    said = [PASS, PASS, Judgment(status="FAIL", reasoning="it leaks a key", score=0.1)]
+    fine = Judgment(status="PASS", reasoning="fine")
+    said = [fine, fine, Judgment(status="FAIL", reasoning="it leaks a key", score=0.1)]
     jury = Ensemble([Says(one, f"j{place}") for place, one in enumerate(said)], voting="average")
     verdict = CascadedJury([Tier("guard", jury, "reject_on_any_fail"), Tier("last", Says(PASS))]).judge("?")
     assert verdict.tiers["guard"].status == "PASS"

@@ -9,7 +9,7 @@ from jurors import ABSTAIN, ERROR, FAIL, PASS, Says, jurors_of, labelled, scored
 from jury_adapters import Ensemble, Finding, Judge, Judgment, Scorecard, Usage, all_of, any_of, judge
 
 NAMES = "abc"
-LETTERS = (PASS, FAIL, ABSTAIN, ERROR, labelled("A"))
+LETTERS = (PASS, FAIL, ABSTAIN, ERROR, labelled("A"), scored(0.4, "FAIL"), scored(0.8, "PASS"))
 CARDS = {  # options; whether numbers of the criteria pass
     "all": ({"pass_when": "all"}, lambda n: min(n.values()) == 1),
     "any": ({"pass_when": "any"}, lambda n: max(n.values()) == 1),
@@ -23,6 +23,7 @@ CARDS = {  # options; whether numbers of the criteria pass
         lambda n: (2 * n["a"] + n["b"] + n["c"]) / 4 >= 0.5,
     ),
     "most of two": ({"weights": {"a": 0.3, "b": 0.6}, "threshold": 0.6}, lambda n: n["a"] * 0.3 + n["b"] * 0.6 >= 0.54),
+    "one has no weight": ({"weights": {"a": 1, "b": 0}, "threshold": 0.5}, lambda n: n["a"] >= 0.5),
     "nothing": ({"weights": {"a": 1, "b": 0}, "threshold": 0.0}, lambda n: True),
     "everything": ({"weights": {"a": 0.1, "b": 0.2, "c": 0.3}, "threshold": 1.0}, lambda n: min(n.values()) == 1),
 }
@@ -40,12 +41,14 @@ def counted_in(options):
 def test_undecided_criteria_matter_if_they_could_change_the_verdict(name: str) -> None:
     options, passes = CARDS[name]
     counted = counted_in(options)
-    letters = (*LETTERS, scored(0.4, "FAIL"), scored(0.8, "PASS")) if "weights" in options else LETTERS
-    for said in product(letters, repeat=3):
+    for said in product(LETTERS, repeat=3):
         card = Scorecard({name: Says(one) for name, one in zip(NAMES, said, strict=True)}, **options)
         judgments = dict(zip(NAMES, said, strict=True))
         open_ = [name for name in counted if judgments[name].passed is None]
-        known = {name: one.number or 0.0 for name, one in judgments.items()}
+        known = {
+            name: float(one.passed is True) if "pass_when" in options else one.number or 0.0
+            for name, one in judgments.items()
+        }
         ends = {passes(known | dict(zip(open_, way, strict=True))) for way in product((0.0, 1.0), repeat=len(open_))}
         broke = any(judgments[name].status == "ERROR" for name in counted)
         verdict = card.verdict(said)

@@ -1,6 +1,7 @@
 """Messages of every framework give the same turn; what cannot be read is refused."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -228,6 +229,7 @@ TEXTS: dict[str, tuple[Any, str | None, str]] = {
     "no message: a text": ("user", None, ""),
     "no message: a pair of texts": (("Bob", "Ann"), None, "Ann"),
     "no message: nothing": (None, None, ""),
+    "no message: an object with a role": (SimpleNamespace(role="user", name="Bob"), None, ""),
 }  # fmt: skip
 
 
@@ -289,6 +291,19 @@ STEPS: dict[str, tuple[list[Any], str | None, list[dict[str, Any]]]] = {
     ),
     "a result of an unknown tool, by a name that is none": ([{"role": "tool", "name": 7, "content": "hm"}], None,
         [{"tool": "7", "output": "hm"}]),
+    "a result without a text": (
+        [{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]},
+         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1"}]}],
+        None, [{"tool": "f", "output": ""}],
+    ),
+    "LlamaIndex: results in another order": (
+        [LlamaMessage(role="assistant", blocks=[ToolCallBlock(tool_call_id=i, tool_name="f",
+        tool_kwargs={"n": i}) for i in "12"]),
+         *(LlamaMessage(i, role="tool", additional_kwargs={"tool_call_id": i}) for i in "21")],
+        None, [{"tool": "f", "arguments": {"n": "1"}, "output": "1"}, {"tool": "f", "arguments": {"n": "2"},
+        "output": "2"}],
+    ),
+    "a call without a name": ([{"role": "assistant", "tool_calls": [{"id": "1"}]}], None, [{"tool": "tool"}]),
     "a result of an unknown call": ([{"role": "tool", "tool_call_id": "x", "content": "hm"}], None, [{"tool": "tool",
         "output": "hm"}]),
     "a call without a result does not erase the answer": ([calls(call()), AIMessage("Done.")], "Done.",
@@ -376,7 +391,9 @@ BLOCKS: dict[str, tuple[Any, str | None]] = {
     "text beside data": ([TEXT, {"type": "button", "label": "OK"}], None),
     "an image": ([{"type": "image", "url": "https://x.test/a.png"}], None),
     "numbers": ([1, 2], None),
-    "no list": (TEXT, None),
+    "a mapping with content": ({"content": [THINK, TEXT], "id": "x"}, "In 2018."),
+    "a mapping with a text": ({"content": "In 2018."}, None),
+    "a block": (TEXT, None),
     "an empty list": ([], None),
 }
 

@@ -61,6 +61,28 @@ class State:
     documents: list[Any] | None = None
 
 
+@dataclass
+class OwnCommand:
+    answer: str
+
+
+class Array:
+    """Like arrays of NumPy: a comparison has no single answer."""
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        raise ValueError
+
+
+OwnCommand.__name__ = "Command"
+NAType, NaTType = type("NAType", (), {}), type("NaTType", (), {})
+THING = object()
+
+
 class Chat(BaseModel):
     messages: list[Any]
     structured_response: Any = None
@@ -95,6 +117,9 @@ READ: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "a question that was rewritten": ({"question": ASKED}, {"question": "ferry stop year", "query": "ferry",
         "answer": SAID}, {"question": ASKED, "answer": SAID}),
     "one text": ({"topic": "ferry"}, {"poem": SAID}, {"question": "ferry", "answer": SAID}),
+    "one text beside missing values": ({"topic": "ferry"}, {"poem": SAID, "error": None}, {"question": "ferry",
+        "answer": SAID}),
+    "pairs of a role and a text": (("user", ASKED), ("ai", SAID), {"question": ASKED, "answer": SAID}),
     "one text beside known names": ({"topic": "ferry", "context": [PAGE]}, {"poem": SAID, "question": "ferry"},
         {"question": "ferry", "answer": SAID, "contexts": [PAGE]}),
     "CRAG: one text beside question and documents": ({"question": ASKED}, {"question": ASKED, "generation": SAID,
@@ -112,6 +137,14 @@ READ: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "a model of pydantic": (State(ASKED), Reply(answer=SAID), {"question": ASKED, "answer": SAID}),
     "a dataclass": (State(ASKED), State(ASKED, SAID, [Document(PAGE)]), {"question": ASKED, "answer": SAID,
         "contexts": [PAGE]}),
+    "objects that come back": ({"text": LONG, "image": THING}, {"text": LONG, "image": THING,
+        "translation": "Es war"}, {"answer": "Es war"}),
+    "an object of one's own that is called Command": (ASKED, OwnCommand(answer=SAID), {"question": ASKED,
+        "answer": SAID}),
+    "sources that a model wrote beside its answer": (ASKED, {"answer": Reply(answer=SAID, sources=[PAGE]), "cost": 1},
+        {"question": ASKED, "answer": SAID}),
+    "missing values of pandas": ({"question": ASKED, "input": NAType()}, {"answer": NaTType()}, {"question": ASKED}),
+    "a document": (ASKED, Document(PAGE), {"question": ASKED, "contexts": [PAGE]}),
     "an object under a name": (ASKED, {"answer": Invoice(total=3, vendor="x"), "cost": 1}, {"question": ASKED,
         "answer": '{"total":3,"vendor":"x"}'}),
     "LangSmith: a wrapped object": ({"input": {"question": ASKED}}, {"output": Reply(answer=SAID)},
@@ -162,6 +195,12 @@ READ: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         {"question": ASKED, "messages": [("user", ASKED)]}, {"question": ASKED, "messages": [*WEATHER[:3],
         HumanMessage("ferry stop year"), AIMessage(SAID)]}, AGENT,
     ),
+    "a graph whose prompt is two messages": (
+        {"question": ASKED}, {"messages": [SystemMessage("s"), HumanMessage(f"Answer: {ASKED}"), AIMessage(SAID)]},
+        {"question": ASKED, "answer": SAID, "messages": [Message(role="system", content="s")]},
+    ),
+    "a node after a greeting": ({"messages": [("ai", "Hello!")]}, {"messages": [AIMessage(SAID)]}, {"answer": SAID,
+        "steps": [Step(text="Hello!")]}),
     "a conversation before a question": (
         {"question": ASKED, "messages": [("user", "Hi"), ("ai", "Hello!")]}, {"answer": SAID},
         {"question": ASKED, "answer": SAID, "messages": [Message(role="user", content="Hi"), Message(role="assistant",
@@ -290,6 +329,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "an object": (ASKED, SimpleNamespace(text=SAID), "a value of the type SimpleNamespace is no text"),
     "an unknown message": ({"messages": [("user", ASKED)]}, {"messages": ["Saved.", "Done."]},
         "message 2 cannot be read"),
+    "an array": ({"image": Array()}, {"image": Array(), "a": 1}, "none of the outputs 'image', 'a' is known"),
     "many names": (ASKED, {f"n{number}": "x" for number in range(99)}, "'n8', 'n9' is known"),
     "a name with control characters": (ASKED, {"\x1b[31mred": 1, "b": 2}, r"'\\u001b\[31mred', 'b'"),
 }  # fmt: skip
@@ -364,6 +404,10 @@ def test_further_facts_of_a_run_reach_the_case() -> None:
     )
 
 
+def test_an_empty_error_is_none() -> None:
+    assert default_case(Run(outputs=SAID, error="")) == Case(answer=SAID)
+
+
 class Fails:
     """A judge that must not be asked."""
 
@@ -396,7 +440,7 @@ def heard(*tools: str) -> list[Step]:
 
 def read(*tools: str) -> dict[str, Any]:
     made = [message for tool in tools for message in (call(tool, tool), found(f"{tool} read", tool))]
-    return {"messages": [HumanMessage(ASKED), *made, AIMessage(SAID)]}
+    return {"messages": [HumanMessage(ASKED), *made, AIMessage("I have it."), AIMessage(SAID)]}
 
 
 # The tools that were heard, the tools in the messages, and the outputs of the steps.
@@ -418,7 +462,8 @@ STEPS: dict[str, tuple[list[str], list[str], list[str]]] = {
 @pytest.mark.parametrize(("ran", "told", "outputs"), STEPS.values(), ids=STEPS)
 def test_calls_that_ran_are_steps(ran: list[str], told: list[str], outputs: list[str]) -> None:
     case = default_case(Run(inputs=ASKED, outputs=read(*told), steps=heard(*ran)))
-    assert [step.output for step in case.steps] == outputs
+    assert [step.output for step in case.steps if step.tool] == outputs
+    assert [step.text for step in case.steps if not step.tool] in ([], ["I have it."])
     assert case.answer == SAID
 
 
@@ -498,6 +543,19 @@ def test_the_user_says_which_tools_find_things() -> None:
     chosen = partial(default_case, evidence=lambda step: step.tool == "search")
     assert chosen(run).contexts == (PAGE,)
     assert len(chosen(run).steps) == 2
+    trusting = partial(default_case, evidence=lambda step: step.tool == "kv_get")
+    one = Step(tool="kv_get", arguments={"key": "year 2018"}, output="2018")
+    assert (
+        trusting(Run(outputs=SAID, steps=[one])).contexts,
+        default_case(Run(outputs=SAID, steps=[one])).contexts,
+    ) == (("2018",), ())
+
+
+def test_each_further_name_of_an_answer_makes_a_usual_one_doubtful() -> None:
+    for name in ("final_answer", "final_output", "final_response", "final_result", "reply", "completion", "generation"):
+        with pytest.raises(InputError, match=f"'output', '{name}' hold different answers"):
+            default_case(Run(outputs={"output": "3 rows", name: SAID}))
+        assert default_case(Run(outputs={name: SAID})).answer == SAID
 
 
 json_values = st.recursive(
