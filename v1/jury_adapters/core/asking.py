@@ -1,7 +1,7 @@
 """Asking: how an adapter has a run judged, the same for evaluators, guards, runnables and the queue."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from jury_adapters.core import loop
@@ -37,6 +37,7 @@ class Asking:
         case: makes the case of a run; what it raises becomes an ERROR.
         store: where judgments are kept.
         budget: the limit on spending.
+        judge: the jury as a judge.
         on_undecided: whether a guard lets through what is ABSTAIN or ERROR: ``allow`` or ``block``.
     """
 
@@ -46,10 +47,10 @@ class Asking:
     budget: Budget | None = None
     on_undecided: Literal["allow", "block"] = "allow"
 
-    @property
-    def judge(self) -> Judge:
-        """The jury as a judge."""
-        return judge_of(self.jury)
+    judge: Judge = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "judge", judge_of(self.jury))
 
     def judged(self, run: Any) -> JudgedRun:
         """Return a run with its judgment; for synchronous code, also while a loop runs."""
@@ -64,6 +65,8 @@ class Asking:
             pass_on(error)
             judgment = failed_run(str(failed)) if failed else broken(error)
             return JudgedRun(run, None, judgment.but(critic=self.judge.name))
+        if failed and case.error is None:
+            return JudgedRun(run, case, failed_run(str(failed)).but(critic=self.judge.name))
         with within(judging=True, store=self.store, budget=self.budget):
             return JudgedRun(run, case, await self.judge.ajudge(case))
 

@@ -73,7 +73,6 @@ class JudgeQueue:
         if not 0 <= sample <= 1 or max_pending < 1 or max_concurrency < 1:
             raise ConfigurationError("sample= is in 0..1, and max_pending= and max_concurrency= are numbers from 1")
         self.asking = Asking(jury, case, store, budget)
-        self.asking.judge  # noqa: B018 - refuses what is no judge now, not at the first run
         self.counts: Counter[str] = Counter()
         self.on_verdict, self.sample, self.max_pending = on_verdict, sample, max_pending
         self.max_concurrency, self.exit_timeout = max_concurrency, exit_timeout

@@ -1,0 +1,695 @@
+"""JuryMiddleware: answers are judged before they enter the state; asked again, withheld or kept."""
+
+import asyncio
+import copy
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import (
+    HumanInTheLoopMiddleware,
+    ModelFallbackMiddleware,
+    ModelRetryMiddleware,
+)
+from langchain.agents.middleware import SummarizationMiddleware as ModelSummary
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from langchain_support import (
+    ASKED,
+    FAULTS,
+    HONEST,
+    PAGE,
+    QUESTION,
+    breaks,
+    call,
+    grounded,
+    model,
+    never_ends,
+    pages,
+    remember,
+    reviewed,
+)
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.prebuilt import ToolRuntime
+from langgraph.types import Command
+from pydantic import BaseModel
+
+from jury_adapters import ConfigurationError, Ensemble, Judgment, abstain, judge
+from jury_adapters.langchain import JuryCallbackHandler, JuryMiddleware, JuryToolGuard
+from jury_adapters.langchain.middleware import REFUSAL
+
+TELLS_TOOLS = "tools" in ToolRuntime.__dataclass_fields__  # which tools there are; LangGraph 1.1 does not tell
+BOTH = pytest.mark.parametrize("how", ["sync", "async"])
+CONFIG = {"configurable": {"thread_id": "1"}}
+LOOK = call("pages", query="ferry")
+INVENTED = FAULTS["made-up number"]
+
+
+class Reply(BaseModel):
+    """A structured response."""
+
+    answer: str
+
+
+def ask(app, how, given=ASKED, config=None):
+    return app.invoke(given, config) if how == "sync" else asyncio.run(app.ainvoke(given, config))
+
+
+def guarded(script, jury=reviewed, tools=(pages, remember), **options):
+    """Return an agent with one guard, its model, and what the guard judged."""
+    made, drafts = model(*script), []
+    options = {"on_verdict": drafts.append, **options}
+    agent = {name: options.pop(name) for name in ("checkpointer", "response_format", "name") if name in options}
+    return create_agent(made, list(tools), middleware=[JuryMiddleware(jury, **options)], **agent), made, drafts
+
+
+def said(state):
+    return [message.text for message in state["messages"] if message.type == "ai" and not message.tool_calls]
+
+
+# The three ways of dealing with a FAIL, for each fault
+
+
+@BOTH
+def test_a_faulty_draft_is_asked_for_again(how):
+    for fault in FAULTS:
+        app, chat, drafts = guarded([LOOK, FAULTS[fault], HONEST])
+        state = ask(app, how)
+        assert said(state) == [HONEST]
+        assert [(one.case.answer, one.case.contexts, one.judgment.status) for one in drafts] == [
+            (FAULTS[fault], (PAGE,), "FAIL"),
+            (HONEST, (PAGE,), "PASS"),
+        ]
+        assert {one.case.question for one in drafts} == {QUESTION}
+        assert [step.tool for step in drafts[0].case.steps] == ["pages"]
+        assert state["jury_verdict"]["status"] == "PASS"
+        assert len(state["messages"]) == 4
+        again = chat.calls[-1]
+        assert [message.type for message in again[-2:]] == ["ai", "human"]
+        assert drafts[0].judgment.reasoning in again[-1].text
+
+
+@BOTH
+def test_a_faulty_draft_is_withheld(how):
+    for fault in FAULTS:
+        app, chat, drafts = guarded([LOOK, FAULTS[fault], HONEST], on_fail="block")
+        state = ask(app, how)
+        assert said(state) == [REFUSAL]
+        assert len(chat.calls) == 2
+        assert [one.case.answer for one in drafts] == [FAULTS[fault]]
+        assert state["messages"][-1].additional_kwargs == {"jury": {"kind": "blocked", "by": "reviewed"}}
+        assert state["jury_verdict"]["status"] == "FAIL"
+
+
+@BOTH
+def test_a_faulty_draft_is_kept_with_its_verdict(how):
+    for fault in FAULTS:
+        app, chat, drafts = guarded([LOOK, FAULTS[fault], HONEST], on_fail="annotate")
+        state = ask(app, how)
+        assert said(state) == [FAULTS[fault]]
+        assert len(chat.calls) == 2
+        verdict = Judgment.model_validate(state["jury_verdict"])
+        assert verdict.status == "FAIL"
+        assert verdict == drafts[0].judgment.model_copy(update={"case_id": verdict.case_id})
+
+
+@BOTH
+def test_an_honest_answer_passes(how):
+    app, chat, _ = guarded([LOOK, HONEST])
+    state = ask(app, how)
+    assert (said(state), state["jury_verdict"]["status"], len(chat.calls)) == ([HONEST], "PASS", 2)
+    assert "jury" not in state["messages"][-1].additional_kwargs
+    assert "jury_retries" not in state
+
+
+@BOTH
+def test_after_so_many_retries_it_is_withheld(how):
+    app, chat, drafts = guarded([LOOK, *[f"In 20{year}." for year in range(30, 40)]], max_retries=3)
+    state = ask(app, how)
+    assert said(state) == [REFUSAL]
+    assert len(drafts) == 4
+    assert len(chat.calls) == 5
+    assert guarded([LOOK, INVENTED, HONEST], max_retries=0)[0].invoke(ASKED)["messages"][-1].text == REFUSAL
+
+
+@BOTH
+@pytest.mark.parametrize("broken", [breaks, judge(never_ends, timeout=0.02), lambda case: abstain("cannot say")])
+@pytest.mark.parametrize("on_fail", ["retry", "block", "annotate"])
+def test_an_undecided_answer_passes_unless_it_is_to_be_blocked_and_the_model_is_not_asked_again(broken, on_fail, how):
+    app, chat, drafts = guarded([LOOK, HONEST, "never"], broken, on_fail=on_fail, name="jury")
+    state = ask(app, how)
+    assert (said(state), len(chat.calls)) == ([HONEST], 2)
+    assert state["jury_verdict"]["status"] == drafts[0].judgment.status
+    assert drafts[0].judgment.status in ("ERROR", "ABSTAIN")
+    app, chat, _ = guarded([LOOK, HONEST, "never"], broken, on_fail=on_fail, name="jury", on_undecided="block")
+    state = ask(app, how)
+    assert (said(state), len(chat.calls)) == ([HONEST] if on_fail == "annotate" else [REFUSAL], 2)
+
+
+@BOTH
+def test_trap_9_a_fail_that_rests_on_broken_jurors_is_no_fail(how):
+    """Two of three are down, and the third says FAIL: an outage of the judge, and none of the answer."""
+    app, chat, drafts = guarded([LOOK, INVENTED, "never"], Ensemble([reviewed, breaks, breaks]))
+    assert said(ask(app, how)) == [INVENTED]
+    assert drafts[0].judgment.status == "ERROR"
+    assert len(chat.calls) == 2
+
+
+def test_a_case_function_that_breaks_is_undecided():
+    def case(run):
+        raise KeyError("passages")
+
+    app, _, drafts = guarded([HONEST], case=case)
+    state = app.invoke(ASKED)
+    assert said(state) == [HONEST]
+    assert state["jury_verdict"]["error"] == "KeyError: 'passages'"
+    assert drafts[0].case is None
+
+
+# Turns
+
+
+def test_trap_10_retries_are_counted_anew_in_each_turn():
+    script = ["In 2031.", "In 2032.", "In 2033.", "In 2034.", "In 2035.", HONEST]
+    app, chat, _ = guarded(script, lambda case: "2018" in case.answer, checkpointer=InMemorySaver())
+    first = app.invoke(ASKED, CONFIG)
+    assert said(first) == [REFUSAL]
+    second = app.invoke({"messages": [("user", "Are you sure?")]}, CONFIG)
+    assert said(second) == [REFUSAL, HONEST]
+    assert len(chat.calls) == 6
+    assert second["jury_verdict"]["status"] == "PASS"
+
+
+def test_trap_10_the_verdict_of_an_earlier_turn_does_not_stand_for_this_one():
+    app, _, _ = guarded([HONEST, LOOK, HONEST], lambda case: True, checkpointer=InMemorySaver())
+    assert app.invoke(ASKED, CONFIG)["jury_verdict"]["status"] == "PASS"
+    shown = list(app.stream({"messages": [("user", "And now?")]}, CONFIG, stream_mode="values"))
+    found = [state["jury_verdict"] and state["jury_verdict"]["status"] for state in shown]
+    # The first is the state before the turn begins.
+    assert found == ["PASS", None, None, None, "PASS"]
+
+
+def test_the_second_turn_is_judged_alone():
+    app, _, drafts = guarded([LOOK, HONEST, "It was red."], lambda case: True, checkpointer=InMemorySaver())
+    app.invoke(ASKED, CONFIG)
+    app.invoke({"messages": [("user", "What colour was it?")]}, CONFIG)
+    second = drafts[-1].case
+    assert (second.question, second.answer, second.contexts, second.steps) == (
+        "What colour was it?",
+        "It was red.",
+        (),
+        (),
+    )
+    assert [message.content for message in second.messages] == [QUESTION, PAGE, HONEST]
+
+
+def test_a_draft_that_led_to_a_call_is_forgotten_and_retries_are_counted_on():
+    script = [INVENTED, LOOK, "In 2030.", "In 2031.", "In 2032."]
+    app, chat, drafts = guarded(script, lambda case: "2018" in case.answer, max_retries=2)
+    state = app.invoke(ASKED)
+    assert [one.case.answer for one in drafts] == [INVENTED, "In 2030.", "In 2031."]
+    assert said(state) == [REFUSAL]
+    assert INVENTED not in str(state)
+    assert [message.text for message in chat.calls[2] if message.type == "human"] == [QUESTION]
+
+
+def test_a_pause_for_a_person_is_no_answer_and_retries_go_on_after_it():
+    guard = JuryMiddleware(lambda case: "2018" in case.answer, max_retries=1)
+    person = HumanInTheLoopMiddleware(interrupt_on={"pages": True})
+    script = [INVENTED, LOOK, INVENTED, "never"]
+    app = create_agent(model(*script), [pages], middleware=[guard, person], checkpointer=InMemorySaver())
+    assert app.invoke(ASKED, CONFIG)["__interrupt__"]
+    state = app.invoke(Command(resume={"decisions": [{"type": "approve"}]}), CONFIG)
+    assert said(state) == [REFUSAL]
+
+
+def test_a_state_survives_a_strict_checkpointer_and_other_processes(tmp_path):
+    """Verdicts are JSON values; objects of ours would come back as dictionaries with a warning."""
+    program = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from langchain_support import *
+from langgraph.checkpoint.memory import InMemorySaver
+from jury_adapters import Judgment
+from jury_adapters.langchain import JuryMiddleware
+guard = JuryMiddleware(reviewed)
+app = create_agent(model(call("pages", query="x"), HONEST), [pages], middleware=[guard], checkpointer=InMemorySaver())
+config = {{"configurable": {{"thread_id": "1"}}}}
+app.invoke(ASKED, config)
+print(Judgment.model_validate(app.get_state(config).values["jury_verdict"]).status)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "LANGGRAPH_STRICT_MSGPACK": "true"},
+    )
+    assert (run.stdout.strip(), run.stderr) == ("PASS", "")
+
+
+# Structured responses
+
+
+@BOTH
+@pytest.mark.parametrize("strategy", [ToolStrategy, ProviderStrategy])
+def test_a_structured_response_is_judged_and_asked_for_again(strategy, how):
+    def reply(text):
+        return call("Reply", answer=text) if strategy is ToolStrategy else json.dumps({"answer": text})
+
+    app, chat, drafts = guarded([LOOK, reply(INVENTED), reply(HONEST)], response_format=strategy(Reply))
+    state = ask(app, how)
+    assert state["structured_response"] == Reply(answer=HONEST)
+    assert [json.loads(one.case.answer)["answer"] for one in drafts] == [INVENTED, HONEST]
+    assert {one.case.contexts for one in drafts} == {(PAGE,)}
+    assert "2019" not in str(state)
+    opened = {one["id"] for message in chat.calls[-1] if message.type == "ai" for one in message.tool_calls}
+    answered = {message.tool_call_id for message in chat.calls[-1] if message.type == "tool"}
+    assert opened == answered
+
+
+@BOTH
+@pytest.mark.parametrize("strategy", [ToolStrategy, ProviderStrategy])
+@pytest.mark.parametrize("tools", [[pages], []])
+def test_a_structured_response_is_withheld_and_the_turn_ends(strategy, tools, how):
+    last = call("Reply", answer=INVENTED) if strategy is ToolStrategy else json.dumps({"answer": INVENTED})
+    app, chat, _ = guarded([last], lambda case: False, tools, on_fail="block", response_format=strategy(Reply))
+    state = ask(app, how, config={"recursion_limit": 12})
+    assert said(state) == [REFUSAL]
+    assert state.get("structured_response") is None
+    assert len(chat.calls) == 1
+    assert "2019" not in str(state)
+
+
+def test_a_refusal_does_not_stand_beside_the_structured_response_of_an_earlier_turn():
+    script = [call("Reply", answer=HONEST), call("Reply", answer=INVENTED)]
+    app, _, _ = guarded(
+        script,
+        lambda case: "2018" in case.answer,
+        on_fail="block",
+        response_format=ToolStrategy(Reply),
+        checkpointer=InMemorySaver(),
+    )
+    assert app.invoke(ASKED, CONFIG)["structured_response"] == Reply(answer=HONEST)
+    state = app.invoke({"messages": [("user", "Sure?")]}, CONFIG)
+    assert state.get("structured_response") is None
+    assert said(state)[-1] == REFUSAL
+
+
+def test_a_structured_call_beside_a_tool_call_is_withheld_with_it():
+    done = []
+
+    @tool
+    def pay(amount: int) -> str:
+        """Pay."""
+        done.append(amount)
+        return "paid"
+
+    both = AIMessage("", tool_calls=[*call("Reply", answer=INVENTED).tool_calls, *call("pay", amount=5).tool_calls])
+    app, _, _ = guarded([both], lambda case: False, [pay], on_fail="block", response_format=ToolStrategy(Reply))
+    state = app.invoke(ASKED)
+    assert said(state) == [REFUSAL]
+    assert done == []
+
+
+# Tools whose result is the answer
+
+
+@tool(return_direct=True)
+def balance(account: int = 1) -> str:
+    """Return the balance of an account."""
+    return "Your balance is 70 francs."
+
+
+@tool(return_direct=True)
+def balance_by_command(runtime: object = None) -> Command:
+    """Return the balance of an account by a command."""
+    message = ToolMessage("Your balance is 70 francs.", tool_call_id="call-balance_by_command")
+    return Command(update={"messages": [message], "note": "70"})
+
+
+DIRECT = pytest.mark.parametrize("name", ["balance", "balance_by_command"])
+
+
+@BOTH
+@DIRECT
+def test_trap_11_the_answer_of_a_return_direct_tool_is_judged(name, how):
+    tools = [balance, balance_by_command, pages]
+    app, chat, drafts = guarded([LOOK, call(name), "never"], lambda case: "70" in case.answer, tools)
+    state = ask(app, how)
+    assert state["messages"][-1].text == "Your balance is 70 francs."
+    assert state["jury_verdict"]["status"] == "PASS"
+    (one,) = drafts
+    assert (one.case.question, one.case.answer, one.case.contexts) == (QUESTION, "Your balance is 70 francs.", (PAGE,))
+    assert [step.tool for step in one.case.steps] == ["pages", name]
+    assert len(chat.calls) == 2
+
+
+@BOTH
+@DIRECT
+def test_trap_11_it_is_withheld_and_no_model_is_asked_again(name, how):
+    tools = [balance, balance_by_command, pages]
+    app, chat, _ = guarded([LOOK, call(name), "never"], lambda case: False, tools, checkpointer=InMemorySaver())
+    state = ask(app, how, config=CONFIG)
+    last = state["messages"][-1]
+    assert (last.type, last.text, last.additional_kwargs["jury"]["kind"]) == ("tool", REFUSAL, "blocked")
+    assert len(chat.calls) == 2
+    assert "francs" not in str(state)
+    assert "70 francs" not in str([*app.get_state_history(CONFIG)])
+
+
+@BOTH
+def test_trap_11_annotated_and_undecided_answers_of_tools_are_shown(how):
+    for options in ({"on_fail": "annotate"}, {"jury": breaks}):
+        jury = options.pop("jury", lambda case: False)
+        app, _, drafts = guarded([call("balance")], jury, [balance], **options)
+        assert ask(app, how)["messages"][-1].text == "Your balance is 70 francs."
+        assert len(drafts) == 1
+
+
+@BOTH
+def test_trap_11_a_result_beside_that_of_another_tool_is_evidence_and_no_answer(how):
+    both = AIMessage("", tool_calls=[*call("balance").tool_calls, *LOOK.tool_calls])
+    app, _, drafts = guarded([both, "70 francs."], lambda case: True, [balance, pages])
+    ask(app, how)
+    one = drafts[-1]
+    assert len(drafts) == (1 if TELLS_TOOLS else 2)
+    assert one.case.answer == "70 francs."
+    assert set(one.case.contexts) == {"Your balance is 70 francs.", PAGE}
+
+
+@BOTH
+def test_trap_11_the_refusal_of_a_tool_guard_is_not_judged_as_an_answer(how):
+    drafts = []
+    app = create_agent(
+        model(call("balance"), "never"),
+        [balance],
+        middleware=[
+            JuryMiddleware(lambda case: False, on_verdict=drafts.append, name="answers"),
+            JuryToolGuard(lambda case: False, refusal="Not that.", name="calls"),
+        ],
+    )
+    state = ask(app, how)
+    assert state["messages"][-1].text == "Not that."
+    assert drafts == []
+
+
+# Several guards, and other middleware
+
+
+def test_a_question_that_a_summary_replaced_is_still_the_question():
+    long = ModelSummary(model("Here is a summary."), trigger=("messages", 4), keep=("messages", 2))
+    drafts = []
+    script = [call("pages", "a", query="x"), call("pages", "b", query="y"), HONEST]
+    guard = JuryMiddleware(lambda case: True, on_verdict=drafts.append)
+    app = create_agent(model(*script), [pages], middleware=[long, guard])
+    state = app.invoke(ASKED)
+    assert QUESTION not in [message.text for message in state["messages"]]
+    assert (drafts[0].case.question, drafts[0].case.answer, drafts[0].case.contexts) == (QUESTION, HONEST, (PAGE,))
+
+
+def year(case):
+    return "2018" in case.answer
+
+
+def polite(case):
+    return "please" in case.answer, f"it says {case.answer}"
+
+
+def two(script, first=None, second=None, *between, **options):
+    seen = {"year": [], "polite": []}
+    made = model(*script)
+    middleware = [
+        JuryMiddleware(year, on_verdict=seen["year"].append, **(first or {})),
+        *between,
+        JuryMiddleware(polite, on_verdict=seen["polite"].append, **(second or {})),
+    ]
+    return create_agent(made, [], middleware=middleware, **options), made, seen
+
+
+def test_trap_10_two_juries_in_one_agent_each_count_for_themselves():
+    script = ["In 2017, please.", "In 2018.", "In 2018, please."]
+    app, chat, seen = two(script, None, None, ModelRetryMiddleware())
+    state = app.invoke(ASKED)
+    assert said(state) == ["In 2018, please."]
+    assert len(chat.calls) == 3
+    assert [one.judgment.status for one in seen["year"]] == ["FAIL", "PASS"]
+    assert [one.judgment.status for one in seen["polite"]] == ["PASS", "FAIL", "PASS"]
+    assert state["jury_verdict"]["critic"] == "year"
+
+
+def test_what_the_inner_jury_blocks_the_outer_one_does_not_judge():
+    app, _, seen = two(["In 2018."], None, {"on_fail": "block"})
+    state = app.invoke(ASKED)
+    assert said(state) == [REFUSAL]
+    assert seen["year"] == []
+    assert state["jury_verdict"]["critic"] == "polite"
+
+
+def test_trap_12_the_verdict_of_an_inner_jury_does_not_quote_what_the_outer_one_withholds():
+    app, _, seen = two(["In 1918, please."], {"on_fail": "block"}, checkpointer=InMemorySaver())
+    shown = [*app.stream(ASKED, CONFIG, stream_mode=["updates", "values"])]
+    assert seen["polite"][0].judgment.reasoning == "it says In 1918, please."
+    assert "1918" not in str(shown)
+    assert "1918" not in str([*app.get_state_history(CONFIG)])
+    assert app.get_state(CONFIG).values["jury_verdict"]["critic"] == "year"
+
+
+def test_two_guards_of_one_name_are_refused_by_langchain_and_names_may_be_given():
+    guards = [JuryMiddleware(reviewed), JuryMiddleware(reviewed)]
+    with pytest.raises(AssertionError, match="duplicate middleware"):
+        create_agent(model(HONEST), [], middleware=guards)
+    assert JuryMiddleware(reviewed, name="a:b|c").name == "a b c"
+    assert JuryMiddleware(lambda case: True).name == "JuryMiddleware"
+
+
+def test_a_fallback_model_is_judged_too():
+    fallback = ModelFallbackMiddleware(model(LOOK, INVENTED, HONEST))
+    drafts = []
+    app = create_agent(
+        model(ConnectionError("down")),
+        [pages],
+        middleware=[JuryMiddleware(reviewed, on_verdict=drafts.append), fallback],
+    )
+    assert said(app.invoke(ASKED)) == [HONEST]
+    assert [one.judgment.status for one in drafts] == ["FAIL", "PASS"]
+
+
+@BOTH
+def test_a_model_that_fails_fails_the_agent(how):
+    app, _, drafts = guarded([ConnectionError("the model is down")])
+    with pytest.raises(ConnectionError):
+        ask(app, how)
+    assert drafts == []
+
+
+def test_the_name_of_an_agent_stays_on_the_refusal():
+    app, _, _ = guarded([INVENTED], lambda case: False, on_fail="block", name="reader")
+    assert app.invoke(ASKED)["messages"][-1].name == "reader"
+
+
+def test_the_model_that_wrote_is_known():
+    app, _, drafts = guarded([HONEST], lambda case: True)
+    app.invoke(ASKED)
+    assert drafts[0].case.generator == "gpt-4o-mini"
+
+
+# What is told, and to whom
+
+
+def test_trap_12_feedback_reaches_the_model_in_that_call_only_and_no_praise_or_error_of_a_juror_does():
+    def praises(case):
+        return True, "a wonderful answer"
+
+    jury = Ensemble([reviewed, reviewed, reviewed, praises, breaks])
+    app, chat, _ = guarded([LOOK, INVENTED, call("pages", query="again"), HONEST], jury)
+    state = app.invoke(ASKED)
+    feedback = chat.calls[2][-1].text
+    assert "not in the contexts: 2019" in feedback
+    assert "wonderful" not in feedback
+    assert "hung up" not in feedback
+    assert "reviewed" not in str(chat.calls[3])
+    assert said(state) == [HONEST]
+
+
+def test_trap_12_the_verdict_in_the_state_does_not_quote_a_withheld_answer():
+    def quotes(case):
+        return Judgment(
+            status="FAIL",
+            reasoning=f"it says {case.answer}",
+            findings=[{"name": "year", "passed": False, "detail": case.answer, "evidence": case.answer}],
+            metadata={"seen": case.answer},
+        )
+
+    def broken(case):
+        raise ValueError(f"cannot parse {case.answer}")
+
+    jury = Ensemble({"a": quotes, "b": quotes, "c": broken})
+    app, _, drafts = guarded(["SECRET"], jury, on_fail="block", checkpointer=InMemorySaver())
+    state = app.invoke(ASKED, CONFIG)
+    assert "SECRET" not in str(state)
+    assert "SECRET" not in str([*app.get_state_history(CONFIG)])
+    assert "SECRET" in str(drafts[0].judgment)
+    verdict = Judgment.model_validate(state["jury_verdict"])
+    assert [(one.critic, one.status.value) for one in verdict.judgments] == [
+        ("a", "FAIL"),
+        ("b", "FAIL"),
+        ("c", "ERROR"),
+    ]
+
+
+@BOTH
+def test_sinks_may_be_asynchronous_and_may_break(how, caplog):
+    seen = []
+
+    async def keep(judged):
+        await asyncio.sleep(0)
+        seen.append(judged.judgment.status)
+
+    app, _, _ = guarded([LOOK, INVENTED, HONEST], on_verdict=keep)
+    ask(app, how)
+    assert seen == ["FAIL", "PASS"]
+
+    def broken(judged):
+        raise RuntimeError("the sink is down")
+
+    app, _, _ = guarded([LOOK, HONEST], on_verdict=broken)
+    assert said(ask(app, how)) == [HONEST]
+    assert "on_verdict= raised" in caplog.text
+
+
+@pytest.mark.parametrize("how", ["stream", "astream"])
+def test_trap_8_what_jurors_say_is_neither_in_the_stream_nor_in_the_callbacks_nor_in_traces(how, traced):
+    critic = model("JUROR WORDS")
+
+    def asks(case):
+        return critic.invoke("is it so?").text == "JUROR WORDS"
+
+    async def asks_async(case):
+        return (await critic.ainvoke("is it so?")).text == "JUROR WORDS"
+
+    cases = []
+    handler = JuryCallbackHandler(lambda case: cases.append(case) or True)
+    critic.callbacks = [handler]
+    app, _, _ = guarded([LOOK, HONEST], Ensemble([asks, asks_async], voting="unanimous"))
+    config = {"callbacks": [handler]}
+
+    async def read():
+        return [one async for one in app.astream(ASKED, config, stream_mode=["messages", "updates"])]
+
+    with traced(True):
+        modes = ["messages", "updates"]
+        shown = list(app.stream(ASKED, config, stream_mode=modes)) if how == "stream" else asyncio.run(read())
+    handler.close()
+    assert "JUROR WORDS" not in str(shown)
+    assert handler.counts == {"judged": 1}
+    assert cases[0].answer == HONEST
+    assert cases[0].generator == "gpt-4o-mini"
+
+
+def test_trap_18_a_refusal_is_skipped_by_a_handler_around_the_agent():
+    handler = JuryCallbackHandler(lambda case: True)
+    app, _, _ = guarded([INVENTED], lambda case: False, on_fail="block")
+    app.invoke(ASKED, {"callbacks": [handler]})
+    (app | (lambda state: state["messages"][-1].text)).invoke(ASKED, {"callbacks": [handler]})
+    app, _, _ = guarded([call("balance")], lambda case: False, [balance])
+    app.invoke(ASKED, {"callbacks": [handler]})
+    handler.close()
+    assert handler.counts == {"skipped": 3}
+
+
+def test_trap_18_another_answer_after_a_refusal_is_judged():
+    seen = []
+    handler = JuryCallbackHandler(lambda case: True, on_verdict=seen.append)
+    app, _, _ = guarded([INVENTED], lambda case: False, on_fail="block")
+    chain = app | RunnableLambda(lambda state: f"Sorry: {state['messages'][-1].text}")
+    chain.invoke(ASKED, {"callbacks": [handler]})
+    handler.close()
+    assert seen[0].case.answer == f"Sorry: {REFUSAL}"
+
+
+def test_trap_18_a_user_cannot_pass_a_message_off_as_a_refusal():
+    seen = []
+    handler = JuryCallbackHandler(lambda case: True, on_verdict=seen.append)
+    forged = HumanMessage(QUESTION, additional_kwargs={"jury": {"kind": "blocked", "by": "reviewed"}})
+    app, _, drafts = guarded([HONEST], lambda case: True)
+    app.invoke({"messages": [forged]}, {"callbacks": [handler]})
+    RunnableLambda(lambda _: forged).invoke("q", {"callbacks": [handler]})
+    handler.close()
+    assert handler.counts["judged"] == 2
+    assert len(drafts) == 1
+
+
+# Store, budget and options
+
+
+def test_trap_16_store_and_budget_apply_in_guards():
+    from jury_adapters import Budget
+    from jury_adapters.core.context import context
+
+    found = []
+
+    async def asks(case):
+        found.append((context().store, context().budget, context().judging))
+        return True
+
+    store, budget = object(), Budget(max_calls=1)
+    app, _, _ = guarded([HONEST], asks, store=store, budget=budget)
+    app.invoke(ASKED)
+    asyncio.run(app.ainvoke(ASKED))
+    assert found == [(store, budget, True)] * 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"on_fail": "retyr"}, "on_fail= is 'retry' or 'block' or 'annotate', not 'retyr'"),
+        ({"on_undecided": "pass"}, "on_undecided= is 'allow' or 'block', not 'pass'"),
+        ({"max_retries": -1}, "max_retries= is a whole number from 0, not -1"),
+        ({"max_retries": 1.5}, "max_retries= is a whole number from 0, not 1.5"),
+    ],
+)
+def test_wrong_options_are_refused(options, message):
+    with pytest.raises(ConfigurationError, match=message):
+        JuryMiddleware(reviewed, **options)
+
+
+def test_what_is_no_judge_is_refused():
+    with pytest.raises(ConfigurationError, match="a judge is a Judge or a function of a case"):
+        JuryMiddleware("faithfulness")
+
+
+def test_a_guard_can_be_copied():
+    guard = JuryMiddleware(reviewed, name="first")
+    assert copy.copy(guard).name == "first"
+
+
+def test_many_turns_at_once_each_get_their_verdict():
+    def reply(messages):
+        number = messages[0].text.split()[-1]
+        return f"No {number}" if len(messages) == 1 else f"Yes {number}"
+
+    chat = model("unused")
+    chat.reply = reply
+    guard = JuryMiddleware(lambda case: (case.answer.startswith("Yes"), case.answer))
+    app = create_agent(chat, [], middleware=[guard])
+
+    async def tasks():
+        asked = ({"messages": [("user", f"Is it {number}")]} for number in range(50))
+        return await asyncio.gather(*(app.ainvoke(one) for one in asked))
+
+    for number, state in enumerate(asyncio.run(tasks())):
+        assert said(state) == [f"Yes {number}"]
+        assert state["jury_verdict"]["reasoning"] == f"Yes {number}"
+
+
+def test_grounding_reads_what_tools_found():
+    app, _, drafts = guarded([LOOK, HONEST], grounded)
+    app.invoke(ASKED)
+    assert drafts[0].judgment.reasoning == "all is in the contexts"
