@@ -17,8 +17,9 @@ class Keys:
     Shorter ones than 8 characters are placeholders such as ``none``, and words of replies.
     """
 
-    def __init__(self, values: Iterable[str]) -> None:
-        self._values = tuple(SecretStr(value) for value in values if len(value) >= 8)
+    def __init__(self, values: Iterable[object]) -> None:
+        texts = (value.get_secret_value() if isinstance(value, SecretStr) else value for value in values)
+        self._values = tuple(SecretStr(text) for text in texts if isinstance(text, str) and len(text) >= 8)
 
     def hidden_in(self, text: str) -> str:
         """Return a text without the secrets."""

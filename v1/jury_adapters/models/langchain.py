@@ -41,10 +41,10 @@ class LangChainModel(ObjectModel):
 
     def __init__(self, chat_model: BaseChatModel) -> None:
         known: Mapping[str, Any] = chat_model._get_ls_params()
-        client = getattr(chat_model, "root_async_client", None) or getattr(chat_model, "_async_client", None)
+        client = getattr(chat_model, "_async_client", None)  # ChatAnthropic makes it when it is first used
         settings = type(chat_model).__qualname__, chat_model._get_llm_string(), str(getattr(client, "base_url", ""))
-        vendor, model = known.get("ls_provider", "langchain"), known.get("ls_model_name", type(chat_model).__name__)
-        super().__init__(chat_model, vendor, model, settings)
+        model = known.get("ls_model_name", type(chat_model).__name__)
+        super().__init__(chat_model, known.get("ls_provider", "langchain"), model, settings)
 
     async def _prepare(self) -> dict[str, Any]:
         """Return the model by schemas, without callbacks and caches, and with connections of the running loop.

@@ -139,9 +139,8 @@ class Limiter:
     """
 
     def __init__(self, limits: Limits, name: str = "model") -> None:
-        self._limits, self._name = limits, name
-        self._slots, self._last = Slots(limits.max_concurrency), ""
-        self._in_a_row, self._probe_at = 0, 0.0
+        self._limits, self._name, self._slots = limits, name, Slots(limits.max_concurrency)
+        self._in_a_row, self._probe_at, self._last = 0, 0.0, ""
         self._requests = Bucket(limits.requests_per_minute) if limits.requests_per_minute else None
         self._tokens = Bucket(limits.tokens_per_minute) if limits.tokens_per_minute else None
         self._retrying = AsyncRetrying(

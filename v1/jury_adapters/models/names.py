@@ -83,8 +83,11 @@ def model_of(given: Any) -> ChatModel:
         from jury_adapters.models.llama_index import LlamaIndexModel
 
         given = LlamaIndexModel(given)
-    is_async = any(map(inspect.iscoroutinefunction, (given, getattr(given, "__call__", None))))  # noqa: B004
-    if isinstance(given, type) or not (isinstance(given, ChatModel) or is_async):
+    if isinstance(given, type) or not (
+        isinstance(given, ChatModel)
+        or inspect.iscoroutinefunction(given)
+        or inspect.iscoroutinefunction(getattr(given, "__call__", None))  # noqa: B004
+    ):
         shown = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
         raise ConfigurationError(
             "a model is 'vendor:model', a LangChain chat model (without with_retry(), with_fallbacks() or bind()), a "

@@ -33,15 +33,15 @@ class ObjectModel(Priced):
 
     def __init__(self, given: Any, vendor: str, model: str, settings: object) -> None:
         self.model, self.name, self.account = model, f"{vendor}:{model}", str(id(given))
-        self.identity = f"{self.name} {hashlib.sha256(repr(settings).encode()).hexdigest()[:32]}"
         held = {**getattr(given, "__dict__", {}), **(getattr(given, "__pydantic_private__", None) or {})}
-        secrets = [
-            one if isinstance(one, SecretStr) or "key" in name else getattr(one, "api_key", None)  # of a client
+        text, addresses = repr(settings), {str(getattr(one, "base_url", "")).rstrip("/") for one in held.values()}
+        described = f"{text}{sorted(one for one in addresses if one not in text)}"  # of clients inside
+        self.identity = f"{self.name} {hashlib.sha256(described.encode()).hexdigest()[:32]}"
+        self._given, self._has_schemas, self._of_loop = given, True, PerLoop[Any](self._prepare)
+        self._keys = Keys(
+            one if "key" in name or isinstance(one, SecretStr) else getattr(one, "api_key", None)
             for name, one in held.items()
-        ]
-        texts = [one.get_secret_value() if isinstance(one, SecretStr) else one for one in secrets]
-        self._given, self._has_schemas, self._keys = given, True, Keys(one for one in texts if isinstance(one, str))
-        self._of_loop: PerLoop[Any] = PerLoop(self._prepare)
+        )
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = NO_OPTIONS) -> Reply:
         """Call the object once, and again without the schema if it does not support schemas."""

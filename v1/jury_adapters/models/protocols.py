@@ -141,8 +141,10 @@ def _likely(tokens: object) -> Iterator[tuple[str, float, object]]:
 
 
 def _openai_message(turn: Turn) -> Body:
-    urls = [one.url or f"data:{one.media_type};base64,{encoded(one)}" for one in turn.images]
-    images = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    images = [
+        {"type": "image_url", "image_url": {"url": one.url or f"data:{one.media_type};base64,{encoded(one)}"}}
+        for one in turn.images
+    ]
     return {"role": turn.role, "content": [*images, {"type": "text", "text": turn.text}] if images else turn.text}
 
 

@@ -201,6 +201,14 @@ def test_a_tier_of_neutral_labels_stops_with_the_label_of_all() -> None:
         assert (verdict.stopped_at, verdict.label) == (stopped, "A" if stopped == "cheap" else None)
 
 
+def test_tiers_may_give_one_label_different_meanings() -> None:
+    for said, status, stopped in ((0.9, "PASS", "first"), (0.1, "FAIL", "last")):
+        first = Says(labelled("OK", "PASS", confidence=said), labels={"OK": "PASS"})
+        last = Says(labelled("OK", "FAIL"), labels={"OK": "FAIL"})
+        verdict = CascadedJury([Tier("first", first, "escalate_below"), Tier("last", last)]).judge("?")
+        assert (verdict.status, verdict.label, verdict.stopped_at) == (status, "OK", stopped)
+
+
 def test_later_tiers_are_asked_only_when_needed() -> None:
     for votes in product("PF-!", repeat=2):
         last = Says(PASS)

@@ -99,6 +99,14 @@ def test_a_function_may_return(kind: str) -> None:
         assert found.elapsed_s >= 0
 
 
+THRESHOLDS = [(0.7, 0.7, True), (0.3, 0.1 + 0.2, True), (0.69, 0.7, False), (0.0, 0.0, True), (True, 1.0, True)]
+
+
+@pytest.mark.parametrize(("said", "threshold", "passed"), THRESHOLDS)
+def test_a_score_passes_from_the_threshold(said: float, threshold: float, passed: bool) -> None:
+    assert judge(lambda case: said, threshold=threshold).judge("?").passed is passed
+
+
 WRONG = [  # what a function returns; a part of the error
     (None, "a judge returned NoneType"),
     (2.0, "score"),

@@ -1,0 +1,300 @@
+"""Pass rates and their differences: of verdicts, and corrected by a few human labels."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import hypot
+
+import numpy as np
+from scipy import stats
+
+from jury_adapters.core.values import ConfigurationError
+from jury_adapters.stats.figures import (
+    Bools,
+    Figure,
+    Floats,
+    Ints,
+    Texts,
+    decimals,
+    figure,
+    join_notes,
+    mean,
+    over,
+    share,
+    sums_by_group,
+    undefined,
+    with_test,
+    zero_test,
+)
+from jury_adapters.stats.votes import JURY, MISSING, Votes
+
+NOT_RANDOM = 0.001  # p value below which labelled cases are no random sample
+_UNDECIDED = 0.5  # what an undecided case counts as among verdicts; any number leaves the corrected rate unbiased
+
+
+def pass_rate(votes: Votes, voter: str = JURY) -> Figure:
+    """Return the share of the decided cases that pass. A failed run of the application is a FAIL.
+
+    Args:
+        votes: votes that mean PASS and FAIL.
+        voter: a juror, or the jury.
+
+    Raises:
+        ConfigurationError: there is no such voter, or votes have no such meaning.
+
+    >>> print(pass_rate(Votes.from_rows([["yes"]] * 30 + [["no"]] * 9 + [[None]])))
+    the jury: pass rate 0.769 [0.617, 0.874] (n = 39); 1 of 40 undecided: 0.750 to 0.775 of all
+    """
+    said = _verdicts(votes, voter)
+    open_ = int((np.isnan(said) & votes.asked[:, votes.column(voter)]).sum())
+    return share("pass rate", said == 1, ~np.isnan(said), votes.groups, of=voter, undecided=open_)
+
+
+def true_pass_rate(votes: Votes, voter: str = JURY) -> Figure:
+    """Return the share that people would pass: the rate of many verdicts, corrected by their errors on labelled cases.
+
+    It is ``lam * mean(f) + mean(y - lam * f)``: y are human labels, f verdicts, the first mean is over the cases
+    without labels, the second over those with labels. The lam in 0..1 gives the narrowest interval, and is fitted in
+    each draw of the bootstrap. An undecided verdict counts as one half, so the rate is that of all cases. The labelled
+    cases must be a random sample. If all cases are labelled, it is the share of the labels.
+
+    Args:
+        votes: votes that mean PASS and FAIL, with some human labels.
+        voter: whose verdicts; a juror, or the jury.
+
+    Returns:
+        The rate. It has no value below two labels, and if the voter passes or decides other shares of labelled cases
+        than of the others (:func:`random_sample_test`, p < 0.001). The details have the numbers ``labelled`` and
+        ``unlabelled``, the rate of the ``labels`` alone, and ``lam``.
+
+    Raises:
+        ConfigurationError: there is no such voter, or votes have no such meaning.
+
+    Source: A. N. Angelopoulos, J. C. Duchi and T. Zrnic (2023), *PPI++: Efficient Prediction-Powered Inference*.
+
+    >>> said, labels = [["yes"], ["yes"], ["no"], ["yes"]] * 50, ["yes", "no", "no", "yes"] * 10 + [None] * 160
+    >>> print(true_pass_rate(Votes.from_rows(said, human_labels=labels)))
+    the jury: true pass rate 0.500 [0.371, 0.645] (n = 200)
+    """
+    kept, runs = votes.take(~votes.failed), int(votes.failed.sum())
+    said = _verdicts(kept, voter)
+    return _correct(
+        "true pass rate",
+        _human_labels(kept),
+        np.where(np.isnan(said), _UNDECIDED, said),
+        kept.groups,
+        {"verdicts of PASS": said == 1, "decided verdicts": ~np.isnan(said)},
+        lowest=0.0,
+        of=voter,
+        note=f"without failed runs of the application: {runs:,}" if runs else "",
+    )
+
+
+def compare(a: Votes, b: Votes, *, paired: bool = True) -> Figure:
+    """Return the pass rate of b minus that of a.
+
+    Paired, the cases are those whose id, or content, is in both, and that are decided in both. A case that is repeated
+    counts once, with the mean of its verdicts. The interval excludes 0 only if the exact McNemar test, or for groups
+    and repeated cases a t test, has p < 0.05.
+
+    If cases have human labels of both answers, the difference is corrected like :func:`true_pass_rate`, with the
+    differences of verdicts in place of f, and those of labels in place of y. The estimate is then of all cases.
+
+    Args:
+        a: the votes on one system.
+        b: those on another.
+        paired: whether both systems answered the same cases. Else the samples are independent, and labels do not count.
+
+    Returns:
+        The difference, -1..1. Of pairs, the details have ``p_value``, ``a_only`` and ``b_only``, the numbers of cases
+        that pass in one only; with labels, those of :func:`true_pass_rate`.
+
+    Raises:
+        ConfigurationError: no case is in both, or votes do not mean PASS and FAIL.
+
+    Sources: Q. McNemar (1947), *Note on the sampling error of the difference between correlated proportions or
+    percentages*; R. G. Newcombe (1998), *Interval estimation for the difference between independent proportions*,
+    method 10, for independent samples, with Wilson's intervals of effective cases.
+
+    >>> a, b = (Votes.from_rows([["yes"]] * passed + [["no"]] * failed) for passed, failed in ((48, 32), (56, 14)))
+    >>> print(compare(a, b, paired=False))
+    difference of pass rates 0.200 [0.052, 0.334] (n = 150)
+    """
+    if not paired:
+        return _unpaired_difference(pass_rate(a), pass_rate(b))
+    keys = np.intersect1d(a.keys[a.keys != ""], b.keys[b.keys != ""])
+    if not len(keys):
+        raise ConfigurationError("no id is in both; paired=False compares independent samples")
+    (first, labels_a, _), (second, labels_b, groups) = _by_key(a, keys), _by_key(b, keys)
+    apart, labels = second - first, labels_b - labels_a
+    decided = ~np.isnan(apart)
+    if np.isnan(labels).all():
+        return _paired_difference("difference of pass rates", apart[decided], groups[decided], int((~decided).sum()))
+    facts = {
+        "different verdicts": apart != 0,
+        "verdicts of PASS in a": first == 1,
+        "verdicts of PASS in b": second == 1,
+    }
+    halves = [np.where(np.isnan(said), _UNDECIDED, said) for said in (first, second)]
+    return _correct("difference of true pass rates", labels, halves[1] - halves[0], groups, facts, lowest=-1.0)
+
+
+def _paired_difference(name: str, apart: Floats, groups: Ints, undecided: int = 0) -> Figure:
+    """Return the mean of differences in -1..1, with a test of 0."""
+    note = f"{undecided:,} of {len(apart) + undecided:,} pairs undecided" if undecided else ""
+
+    details = {"a_only": int((apart == -1).sum()), "b_only": int((apart == 1).sum())}
+    p_value = zero_test(apart, groups)
+    if len(np.unique(groups)) == len(groups) and np.isin(apart, (-1, 0, 1)).all():
+        p_value = float(stats.binomtest(details["b_only"], max(1, sum(details.values()))).pvalue)
+    found = figure(
+        name,
+        np.column_stack([apart, np.ones(len(apart))]),
+        mean,
+        groups,
+        added=[(1, 1), (-1, 1)],
+        chances=(0.5, 0.5),
+        bounds=(-1, 1),
+        note=note,
+        details=details,
+    )
+    return with_test(found, p_value)
+
+
+def _unpaired_difference(a: Figure, b: Figure) -> Figure:
+    """Return the difference of two independent shares."""
+    name, note = "difference of pass rates", join_notes(a.note and f"a: {a.note}", b.note and f"b: {b.note}")
+    if a.value is None or b.value is None:
+        return undefined(name, a.n + b.n, note)
+    (low_a, high_a), (low_b, high_b), value = a.interval or (0, 1), b.interval or (0, 1), b.value - a.value
+    ends = value - hypot(b.value - low_b, high_a - a.value), value + hypot(high_b - b.value, a.value - low_a)
+    return Figure(name, value, a.n + b.n, ends, note=note)
+
+
+def _verdicts(votes: Votes, voter: str) -> Floats:
+    """Return verdicts as 1, 0, and NaN where there is none."""
+    said = votes.said(voter)
+    if not votes.binary:
+        raise ConfigurationError(f"a pass rate counts PASS and FAIL, not {', '.join(votes.labels[:10])}")
+    return np.where(said == MISSING, np.nan, said == 1)
+
+
+def _human_labels(votes: Votes) -> Floats:
+    """Return human labels likewise."""
+    return np.where(votes.gold == MISSING, np.nan, votes.gold == 1)
+
+
+def _by_key(votes: Votes, keys: Texts) -> tuple[Floats, Floats, Ints]:
+    """Return the mean verdict, the mean label and the group of each key."""
+    chosen = np.flatnonzero(np.isin(votes.keys, keys))
+    place, groups = np.searchsorted(keys, votes.keys[chosen]), np.zeros(len(keys), dtype=np.int64)
+    groups[place] = votes.groups[chosen]
+    verdicts, labels = (
+        over(*sums_by_group(np.column_stack([np.nan_to_num(values), ~np.isnan(values)])[chosen], place).T)
+        for values in (_verdicts(votes, JURY), _human_labels(votes))
+    )
+    return verdicts, labels, groups
+
+
+def _correct(
+    name: str,
+    labels: Floats,
+    verdicts: Floats,
+    groups: Ints,
+    facts: Mapping[str, Bools],
+    *,
+    lowest: float,
+    of: str = "",
+    note: str = "",
+) -> Figure:
+    """Return the prediction-powered mean of labels in ``lowest``..1, which are NaN where there is none."""
+    known, n = ~np.isnan(labels), len(labels)
+    if known.sum() < 2:
+        return undefined(name, n, join_notes("fewer than 2 cases with human labels", note), of=of)
+    p_values = {fact: random_sample_test(known, holds, groups) for fact, holds in facts.items()}
+    if p_values[fact := min(p_values, key=p_values.__getitem__)] < NOT_RANDOM:
+        here, there = (decimals(float(facts[fact][side].mean())) for side in (known, ~known))
+        why = f"labelled cases are no random sample: {here} of them have {fact}, and {there} of the others"
+        return undefined(name, n, join_notes(why, note), of=of)
+    if known.all():
+        return (
+            _paired_difference(name, labels, groups)
+            if lowest
+            else share(name, labels == 1, known, groups, of=of, note=note)
+        )
+    ends, ones, zeros = np.array([lowest, 1.0]), np.ones(2), np.zeros(2)
+    extra = [_columns(ones, ends, ends[::-1] if lowest == 0 else zeros), _columns(zeros, zeros, ends)]
+    items = _columns(known.astype(np.float64), np.nan_to_num(labels), verdicts)
+    found = figure(
+        name,
+        items,
+        _ppi,
+        groups,
+        added=np.vstack(extra),
+        chances=(1,) * 4,
+        bounds=(lowest, 1),
+        of=of,
+        note=note,
+        details={
+            "labelled": int(known.sum()),
+            "unlabelled": int((~known).sum()),
+            "labels": float(labels[known].mean()),
+            "lam": float(_weight(items.sum(axis=0)[None])[0]),
+        },
+    )
+    return replace(found, value=min(1.0, max(lowest, found.value or 0.0)))
+
+
+def _columns(known: Floats, labels: Floats, verdicts: Floats) -> Floats:
+    of_labelled, of_others = (known, labels * known, verdicts * known), (1 - known, verdicts * (1 - known))
+    return np.column_stack([*of_labelled, labels * verdicts * known, *of_others, verdicts**2])
+
+
+def _weight(sums: Floats) -> Floats:
+    """Return the lam of PPI++, in 0..1; 0 for verdicts that do not vary."""
+    n, y, f, yf, rest, g, ff = sums.T
+    covariance = over(yf, n) - over(y, n) * over(f, n)
+    variance = over(ff, n + rest) - over(f + g, n + rest) ** 2
+    return np.clip(np.nan_to_num(over(covariance, (1 + over(n, rest)) * variance)), 0, 1)
+
+
+def _ppi(sums: Floats) -> Floats:
+    n, y, f, _, rest, g, _ = sums.T
+    lam = _weight(sums)
+    return lam * np.nan_to_num(over(g, rest)) + over(y - lam * f, n)
+
+
+def random_sample_test(labelled: Bools, holds: Bools, groups: Ints) -> float:
+    """Return the two-sided p value of the hypothesis that the labelled cases are a random sample.
+
+    It is Fisher's exact test of whether a fact is as frequent among labelled cases as among the others. In groups,
+    either cases or whole groups may have been drawn. So it is twice the smaller p value of two tests: the exact test
+    within groups, and a t test of the groups.
+
+    Args:
+        labelled: per case, whether it has a label.
+        holds: per case, whether the fact holds.
+        groups: the group of each case.
+
+    Sources: R. A. Fisher (1935), *The Design of Experiments*; M. W. Birch (1964), *The detection of partial
+    association*.
+
+    >>> labelled, passed = np.arange(30) < 10, np.arange(30) < 15
+    >>> round(random_sample_test(labelled, passed, np.arange(30)), 4)
+    0.0002
+    """
+    if len(np.unique(groups)) == len(groups):
+        return _within(labelled, holds, 0 * groups)
+    weights = labelled / max(1, labelled.sum()) - ~labelled / max(1, (~labelled).sum())
+    between = zero_test(weights * (holds - holds.mean()), groups)
+    return min(1.0, 2 * min(between, _within(labelled, holds, groups)))
+
+
+def _within(labelled: Bools, holds: Bools, groups: Ints) -> float:
+    """Return the p value of the exact test in which the numbers of each group are fixed."""
+    chances, observed = np.ones(1), 0
+    columns = np.column_stack([np.ones(len(groups)), labelled, holds, labelled & holds]).astype(np.float64)
+    for size, labels, facts, both in sums_by_group(columns, groups).astype(np.int64).tolist():
+        numbers = np.arange(max(0, facts - (size - labels)), min(facts, labels) + 1)
+        chances = np.convolve(chances, stats.hypergeom.pmf(numbers, size, facts, labels))
+        observed += both - int(numbers[0])
+    return min(1.0, 2 * float(min(chances[: observed + 1].sum(), chances[observed:].sum())))
