@@ -25,6 +25,7 @@ REPLY = json.dumps({"reasoning": "The passage says so. " * 20, "answer": "YES"})
 
 
 def question(number: int) -> str:
+    """Return the text of a case."""
     return f"Question {number}: is the answer supported? " + "A passage of the case. " * 60
 
 
@@ -56,6 +57,7 @@ def serve(port: Any) -> None:
 
 
 def body(number: int) -> dict[str, Any]:
+    """Return the request that all ways send."""
     schema = {"type": "json_schema", "json_schema": {"name": "judgment", "strict": True, "schema": SCHEMA}}
     messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": question(number)}]
     return {
@@ -80,6 +82,7 @@ async def measured(call: Callable[[int], Awaitable[str]], calls: int) -> tuple[f
 
 
 async def bare_aiohttp(url: str, calls: int) -> tuple[float, float]:
+    """Post by aiohttp, without any care."""
     import aiohttp
 
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
@@ -93,6 +96,8 @@ async def bare_aiohttp(url: str, calls: int) -> tuple[float, float]:
 
 
 def sdk_loop(http: str, *, create: bool) -> Callable[[str, int], Awaitable[tuple[float, float]]]:
+    """Return a loop over the openai SDK: `create()`, or `post()` without its types, over one of its HTTP clients."""
+
     async def run(url: str, calls: int) -> tuple[float, float]:
         import httpx2
         import openai
@@ -113,6 +118,8 @@ def sdk_loop(http: str, *, create: bool) -> Callable[[str, int], Awaitable[tuple
 
 
 def ours(*, wire: bool) -> Callable[[str, int], Awaitable[tuple[float, float]]]:
+    """Return a loop over `ask_model`: with limits, retries, bounds, reading and prices."""
+
     async def run(url: str, calls: int) -> tuple[float, float]:
         from jury_adapters.models import Options, Prompt, Turn, open_model
         from jury_adapters.models.limits import Limits, ask_model
@@ -144,6 +151,7 @@ WAYS = {
 
 
 def main(calls: int, rounds: int) -> None:
+    """Measure all ways in turn, and print medians and ratios."""
     ours_end, theirs = multiprocessing.Pipe()
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
     server.start()

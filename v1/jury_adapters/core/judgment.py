@@ -98,6 +98,9 @@ _Redacted = Annotated[Text, BeforeValidator(lambda text: without_keys(text) if i
 class Judgment(Frozen):
     """Result of one judge on one case; immutable, and neither true nor false.
 
+    ``judgment.model_dump_json()`` writes it as JSON, and ``Judgment.model_validate_json(text)`` reads it, without loss.
+    ``print(judgment)`` shows the tree of the judgments inside.
+
     Attributes:
         status: PASS, FAIL, LABEL, ABSTAIN or ERROR.
         score: 0..1, where the judge gives one.

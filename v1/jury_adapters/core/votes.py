@@ -76,6 +76,9 @@ class Outcome(NamedTuple):
 class Rule(Frozen):
     """Base of the voting rules. A rule is immutable; its options are its fields.
 
+    A new rule is a subclass with the field ``rule``, its name, and :meth:`count`. An instance is given as ``voting=``; an
+    entry in :data:`RULES` gives it a name there.
+
     Class attributes:
         on_labels: whether the rule can count labels; else a label that is neither good nor bad does not vote.
         settles: whether more votes of one kind never move the outcome away from that kind, so that a count may stop

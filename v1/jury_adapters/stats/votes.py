@@ -181,9 +181,7 @@ class Votes:
             orders=np.stack(orders, axis=2),
             gold=column((reader.human(row.label) for row in rows), np.int64),
             grades=column(_number(row.label) for row in rows),
-            groups=_group_numbers(
-                [row.key for row in rows], ["" if row.group is None else str(row.group) for row in rows]
-            ),
+            groups=_group_numbers([row.key for row in rows], [row.group for row in rows]),
             keys=column((row.key for row in rows), np.str_),
             lengths=column(row.length for row in rows),
             generators=column((row.generator for row in rows), np.str_),

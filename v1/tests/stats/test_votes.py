@@ -255,7 +255,7 @@ def test_rows_of_one_id_are_one_group_whatever_the_groups_are():
     votes = Votes.from_rows([["yes"]] * 6, ids=ids, groups=groups)
     assert votes.groups.tolist() == [0, 0, 0, 1, 2, 3]
     assert Votes.from_rows([["yes"]] * 3, ids=[1, 1.0, "1"]).groups.tolist() == [0, 0, 0]
-    assert Votes.from_rows([["yes"]] * 3, groups=[float("nan"), None, ""]).groups.tolist() == [0, 1, 2]
+    assert Votes.from_rows([["yes"]] * 3, groups=[float("nan"), None, float("nan")]).groups.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("ids", [True, False])
