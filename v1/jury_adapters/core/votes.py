@@ -76,8 +76,8 @@ class Outcome(NamedTuple):
 class Rule(Frozen):
     """Base of the voting rules. A rule is immutable; its options are its fields.
 
-    A new rule is a subclass with the field ``rule``, its name, and :meth:`count`. An instance is given as ``voting=``; an
-    entry in :data:`RULES` gives it a name there.
+    A new rule is a subclass with the field ``rule``, its name, and :meth:`count`. An instance of it is given as
+    ``voting=``; an entry in :data:`RULES` makes its name one of the words for ``voting=``.
 
     Class attributes:
         on_labels: whether the rule can count labels; else a label that is neither good nor bad does not vote.
