@@ -38,7 +38,7 @@ def position_bias(votes: Votes) -> tuple[Figure, ...]:
     >>> critic = PairwiseCritic(letter)
     >>> pairs = [{"question": text, "candidates": ["one", "two"]} for text in ("Which?", "This one.", "That one.")]
     >>> print(*position_bias(Votes.of(critic.judge_pairs(pairs))), sep="\n")
-    the jury: position consistency 0.000 [0.000, 0.562] (n = 3); rough, of 3 cases
+    the jury: position consistency 0.000 [0.000, 0.56...] (n = 3); rough, of 3 cases
     the jury: first position among flips 0.333 [0.061, 0.792] (n = 3); rough, of 3 cases
     """
     found: list[Figure] = []
