@@ -132,7 +132,7 @@ class Ensemble(Jury):
             )
         if on == "status" or not rule.on_labels or not (on or neutral):
             return False
-        meanings = {pair for one in self.members for pair in (one.labels or {}).items()}
+        meanings = {pair for juror in self.members for one in _singles(juror) for pair in (one.labels or {}).items()}
         if len(meanings) > len({label for label, _ in meanings}):
             raise ConfigurationError(f"the jurors give one label different meanings: {sorted(meanings)}")
         return True
@@ -333,7 +333,11 @@ class Scorecard(Jury):
         whole = sum(self.weights.values())
         low = min(1.0, sum(self.weights[name] * (number or 0.0) for name, number in numbers.items()) / whole)
         open_ = sum(self.weights[name] for name, number in numbers.items() if number is None) / whole
-        broke = [name for name, one in counted.items() if numbers[name] is None and one.rests_on_broken]
+        broke = [
+            name
+            for name, one in counted.items()
+            if one.status is Status.ERROR or (self.by_score and one.rests_on_broken)
+        ]
         if low >= self.threshold - ROUNDING:
             status = Status.PASS
         elif low + open_ < self.threshold - ROUNDING:

@@ -328,7 +328,10 @@ def test_one_label_with_two_meanings_is_refused_where_labels_are_counted() -> No
     good, bad = Says(labelled("OK", "PASS"), labels={"OK": "PASS"}), Says(labelled("OK", "FAIL"), labels={"OK": "FAIL"})
     neutral = Says(labelled("A"), labels={"A": "LABEL"})
     assert Ensemble([good, bad, bad]).judge("?").status == "FAIL"
-    for options in ({"judges": [good, bad, neutral]}, {"judges": [good, bad], "on": "label"}):
+    both = CascadedJury([Tier("first", good, "escalate_below"), Tier("last", bad)])
+    for options in (
+        {"judges": [good, bad, neutral]}, {"judges": [good, bad], "on": "label"}, {"judges": [both, neutral]},
+    ):  # fmt: skip
         with pytest.raises(ConfigurationError, match="meanings"):
             Ensemble(**options)
 

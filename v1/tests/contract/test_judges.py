@@ -460,7 +460,14 @@ DIFFERENT = {  # each group has judges that differ in one setting
         lambda: judge(partial(function, 2)),
         lambda: judge(partial(other_function, 1)),
     ],
-    "classes": [lambda: Setting("a"), lambda: Setting("b"), Plain, Renamed, lambda: Plain().named("x")],
+    "classes": [
+        lambda: Setting("a"),
+        lambda: Setting("b"),
+        lambda: Setting({"alpha", "beta", "gamma", "delta"}),
+        Plain,
+        Renamed,
+        lambda: Plain().named("x"),
+    ],
     "ensembles": [
         jury,
         lambda: jury(name="x"),

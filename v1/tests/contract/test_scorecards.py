@@ -69,6 +69,22 @@ def test_a_verdict_names_each_criterion_and_what_broke() -> None:
     assert [*verdict.by_name] == ["short", "polite", "true"]
 
 
+INSIDE = [  # votes of a jury that is a criterion; its options; the status of a scorecard in which another one abstains
+    ("PP!", {}, "ABSTAIN"),  # the outcome of the jury stands whatever the broken juror would say
+    ("-P!", {"required": ["j0"]}, "ABSTAIN"),
+    ("P!", {}, "ERROR"),
+    ("FF!", {}, "FAIL"),
+]
+
+
+@pytest.mark.parametrize(("votes", "options", "status"), INSIDE)
+def test_a_broken_juror_inside_a_criterion_counts_only_if_it_could_decide(
+    votes: str, options: dict, status: str
+) -> None:
+    card = Scorecard({"jury": Ensemble(jurors_of(votes), **options), "other": Says(ABSTAIN)})
+    assert card.judge("?").status == status
+
+
 NUMBERS = [  # weights; threshold; scores; score; status
     ({"a": 1, "b": 1, "c": 1}, 0.7, (0.7, 0.7, 0.7), 0.7, "PASS"),
     ({"a": 1, "b": 1, "c": 1}, 0.7, (0.7, 0.7, 0.69), 2.09 / 3, "FAIL"),
