@@ -8,7 +8,7 @@ from jury_adapters.core import loop
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case, CaseLike
 from jury_adapters.core.context import within
-from jury_adapters.core.judge import Judge, JudgeLike, judge_of, pass_on
+from jury_adapters.core.judge import Judge, JudgeLike, cancellations, judge_of, pass_on
 from jury_adapters.core.judgment import Judgment, broken, failed_run
 from jury_adapters.core.store import Store
 
@@ -58,11 +58,11 @@ class Asking:
 
     async def ajudged(self, run: Any) -> JudgedRun:
         """Return a run with its judgment. The run of an application that failed is FAIL, without asking the jury."""
-        failed = getattr(run, "error", None)
+        failed, before = getattr(run, "error", None), cancellations()
         try:
             case = Case.of(self.case(run))
         except BaseException as error:
-            pass_on(error)
+            pass_on(error, before)
             judgment = failed_run(str(failed)) if failed else broken(error)
             return JudgedRun(run, None, judgment.but(critic=self.judge.name))
         if failed and case.error is None:

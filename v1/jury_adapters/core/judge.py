@@ -307,7 +307,7 @@ async def ask(judge: Judge, case: Case, name: str = "") -> Judgment:
 
 
 async def _ask(judge: Judge, case: Case, name: str) -> Judgment:
-    started, cancellations = perf_counter(), _cancellations()
+    started, before = perf_counter(), cancellations()
     limit = asyncio.timeout(judge.timeout)
     try:
         if case.error is not None and not case.answer:
@@ -319,7 +319,7 @@ async def _ask(judge: Judge, case: Case, name: str) -> Judgment:
                 raise TimeoutError
             judgment = _labelled(judge, to_judgment(outcome, judge.pass_mark))
     except BaseException as error:
-        pass_on(error, cancellations)
+        pass_on(error, before)
         if limit.expired():  # a call that was cut off may be billed
             usage = Usage(cost_complete=False) if _estimates_calls(judge, case) else NO_USAGE
             judgment = broken("timeout", reasoning=f"no judgment within {judge.timeout:g} s", usage=usage)
@@ -336,7 +336,7 @@ async def _called(function: Callable[[Case], Returned], case: Case) -> Returned:
     return await outcome if inspect.isawaitable(outcome) else outcome
 
 
-def pass_on(error: BaseException, cancellations: int = 0) -> None:
+def pass_on(error: BaseException, before: int = 0) -> None:
     """Raise what ends more than the judge that raised it: a cancellation from outside, a Ctrl-C, the end of the loop.
 
     A CancelledError while nothing is cancelled, a SystemExit or a KeyboardInterrupt in a thread are errors like any
@@ -346,11 +346,12 @@ def pass_on(error: BaseException, cancellations: int = 0) -> None:
         raise error
     if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
         raise error
-    if _cancellations() > (0 if isinstance(error, asyncio.CancelledError) else cancellations):
+    if cancellations() > (0 if isinstance(error, asyncio.CancelledError) else before):
         raise asyncio.CancelledError from None
 
 
-def _cancellations() -> int:
+def cancellations() -> int:
+    """Return how often the running task has been cancelled."""
     task = asyncio.current_task()
     return 0 if task is None else task.cancelling()
 

@@ -8,6 +8,8 @@ from concurrent.futures import Future
 from contextvars import copy_context
 from typing import Any, TypeVar
 
+from jury_adapters.core.values import error_text
+
 T = TypeVar("T")
 
 _lock = threading.Lock()
@@ -82,7 +84,7 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
         except BaseException as error:
             # A future holds no StopIteration, and a SystemExit of this thread must not end the loop.
             ordinary = isinstance(error, Exception) and not isinstance(error, StopIteration)
-            put, value = done.set_exception, error if ordinary else RuntimeError(repr(error))
+            put, value = done.set_exception, error if ordinary else RuntimeError(error_text(error))
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, put, value)
 

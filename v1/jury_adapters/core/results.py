@@ -6,6 +6,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from errno import EINVAL
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
@@ -91,7 +92,8 @@ class ResultsFile:
     def __init__(
         self, path: str | Path, jury: JudgeLike, *, label: str = "", group: str = "", overwrite: bool = False
     ) -> None:
-        self.path, self.jury, self.label, self.group = Path(path), judge_of(jury), label, group
+        self.path = Path(path).resolve()  # the file that a link names, which is replaced
+        self.jury, self.label, self.group = judge_of(jury), label, group
         self._fingerprint = self.jury.fingerprint
         self._kept: Counter[tuple[str | None, str]] = Counter()
         self._file = _locked(self.path)
@@ -198,6 +200,8 @@ def _key(case: Case | None) -> tuple[str | None, str]:
 def _locked(path: Path) -> BinaryIO:
     """Open a file for appending, and keep other processes from writing it."""
     try:
+        if path.exists() and not path.is_file():  # a device or a pipe, which must not be replaced
+            raise OSError(EINVAL, "it is not a regular file")
         file = path.open("ab")
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from None

@@ -231,7 +231,7 @@ def in_virtual_time(work: Coroutine[Any, Any, T]) -> T:
     loop.time = lambda: selector.now
 
     async def in_time() -> T:
-        async with asyncio.timeout(100_000):
+        async with asyncio.timeout(1000):
             return await work
 
     with asyncio.Runner(loop_factory=lambda: loop) as runner:

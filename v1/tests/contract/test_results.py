@@ -104,6 +104,7 @@ def test_label_and_group_come_from_the_metadata(path):
     assert [result.human_label for result in found] == ["good", True, 0.5, None]
     assert [result.group for result in found] == ["7", "d", None, None]
     assert found[0].case.metadata == {"gold": "good", "doc": 7, "other": 1}
+    assert lines(path)[0].count(b'"other"') == 1
 
 
 @pytest.mark.parametrize("odd", [["a", "b"], {"a": 1}], ids=str)
@@ -291,7 +292,7 @@ def test_a_writer_that_was_killed_holds_nothing(path):
 
 @pytest.mark.parametrize(
     "where",
-    ["", "missing/results.jsonl", "x" * 300, "x" * 250],
+    ["", "missing/results.jsonl", "x" * 300, "x" * 254],
     ids=["a folder", "a folder that is missing", "a name too long", "no room for a file beside it"],
 )
 def test_what_cannot_be_written_is_refused_in_one_sentence(tmp_path, where):
@@ -449,3 +450,16 @@ def test_hostile_texts_come_back_as_they_are_and_print_harmlessly(path):
     assert read.case == case
     assert all(line.isprintable() for line in str(read.judgment).splitlines())
     assert "\\u001b" in str(read.judgment)
+
+
+def test_a_link_is_followed_and_what_is_no_file_is_left_alone(tmp_path):
+    link, target, pipe = tmp_path / "link.jsonl", tmp_path / "target.jsonl", tmp_path / "pipe"
+    link.symlink_to(target)
+    with ResultsFile(link, judge(passes)) as results:
+        list(results.judge(["a"]))
+    assert link.is_symlink()
+    assert target.read_bytes().count(b"\n") == 1
+    os.mkfifo(pipe)
+    with pytest.raises(ConfigurationError, match="not a regular file"):
+        ResultsFile(pipe, judge(passes))
+    assert pipe.is_fifo()

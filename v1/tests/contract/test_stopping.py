@@ -3,12 +3,13 @@
 import asyncio
 import gc
 import signal
+import sys
 import threading
 import time
 from itertools import count
 
 import pytest
-from running import EACH_ORDER, Gauge, all_ends, asynchronous, cases, passes, start, until
+from running import EACH_ORDER, Gauge, all_ends, asynchronous, passes, start, tasks_left, until
 
 from jury_adapters import Case, Status, judge
 
@@ -197,15 +198,32 @@ def test_closing_does_not_wait_for_a_function_that_hangs():
     release.set()
 
 
-def test_a_judge_that_waits_for_its_turn_is_not_started_after_the_end():
-    gauge = Gauge()
-    batch = judge(gauge).judge_many(cases(40, 0.05), max_concurrency=1)
-    next(batch)
-    batch.close()
-    assert all_ends(gauge)
-    started = gauge.started
-    time.sleep(0.15)
-    assert gauge.started == started <= 3
+@EACH_ORDER
+def test_a_case_that_waits_for_its_turn_is_not_begun_when_the_others_are_cancelled(ordered):
+    """Each would send a request. The first case lets go when the window of 16 is full: 4 run then, and 11 wait."""
+    begun, interval = [], sys.getswitchinterval()
+
+    async def waits(case):
+        begun.append(case.question)
+        while case.question != "0" or len(read) < 16:
+            await asyncio.sleep(0.001)
+        return True
+
+    sys.setswitchinterval(1e-6)  # the loop may run between any two cancellations
+    try:
+        for _ in range(8):
+            read = []
+            begun.clear()
+            batch = judge(waits).judge_many(
+                (read.append(n) or str(n) for n in count()), max_concurrency=4, ordered=ordered
+            )
+            next(batch)
+            assert until(lambda: len(begun) == 5)
+            batch.close()
+            assert until(lambda: tasks_left() == 0)
+            assert len(begun) == 5
+    finally:
+        sys.setswitchinterval(interval)
 
 
 # Ctrl-C

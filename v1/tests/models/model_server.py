@@ -87,7 +87,6 @@ class Server:
 
     def __enter__(self) -> "Server":
         self._loop = asyncio.new_event_loop()
-        self._writers: set[asyncio.StreamWriter] = set()
         started = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(started,), daemon=True)
         self._thread.start()
@@ -122,6 +121,7 @@ class Server:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.sleep(0.05)  # in which the transports close their sockets
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections, self.open = self.connections + 1, self.open + 1
