@@ -42,7 +42,7 @@ class Frozen(BaseModel):
 
     def but(self, **changes: Any) -> Self:
         """Return a copy with other values in some fields, which are checked."""
-        return type(self).model_validate({**dict(self), **changes})
+        return type(self).model_validate({**self.__dict__, **changes})
 
 
 class FrozenDict(dict[str, Any]):

@@ -228,7 +228,7 @@ class Scale(Frozen):
 
     def read(self, value: object) -> Choice | Unreadable:
         """Return the rating that a value of JSON is, or why it is not one."""
-        number = json.loads(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else value
+        number = json.loads(value.strip()) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else value
         kinds = int if self.integer else int | float
         # The comparison is false for NaN.
         if isinstance(number, bool) or not isinstance(number, kinds) or not self.minimum <= number <= self.maximum:

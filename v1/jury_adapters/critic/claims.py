@@ -3,15 +3,19 @@
 A model may misquote, and judged text may have said what to claim. So nothing counts that the case does not show:
 
 - A claim whose sentence is not in the text that is judged is unclear, because that text does not make it.
-- A supported claim whose evidence is not in the passage that it names is unclear.
+- A supported claim whose evidence is not in the passage that it names, or in any if it names none, is unclear.
 - A claim that is made twice counts once. If its verdicts differ, the reply is unreadable.
 
-Quotations are compared without hidden characters and without differences of case, white space, quotation marks, hyphens
-and composed accents. They consist of whole words: 12.50, can't and non-toxic are one word each. A quotation of fewer
-than five letters and digits proves nothing, unless it is the whole text.
+Quotations are compared with the text as it is and as the prompt shows it, without hidden characters and without
+differences of case, white space, quotation marks, hyphens and composed accents. They consist of whole words: 12.50,
+can't and non-toxic are one word each. A quotation of fewer than five letters and digits proves nothing, unless it is
+the whole text.
 
 The score is supported claims / decided claims, where unclear claims are not decided. The critic abstains if there is no
 claim, or if fewer than half are decided. It passes if the score reaches the threshold, 1.0 by default.
+
+No PASS rests on a misquotation: if the claims as the model gave them would not pass, or if its own answer does not pass
+where no threshold is set, the reply is unreadable, and the model is asked once more.
 """
 
 from dataclasses import dataclass
@@ -24,13 +28,16 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Finding, Status
 from jury_adapters.core.values import ROUNDING, Frozen, problems_of
 from jury_adapters.critic.answers import Unreadable, comparable
-from jury_adapters.critic.prompt import HIDDEN
+from jury_adapters.critic.prompt import HIDDEN, visible
 from jury_adapters.critic.rubric import Rubric
 
 _SHORTEST = 5  # letters and digits
 _MOST_PLACES = 1000  # bounds the search for a quotation of repeated characters
 _JOINTS_OF_DIGITS = ".,:/"
 _JOINTS = f"{_JOINTS_OF_DIGITS}'-"
+_AROUND = "\"'` .\u2026"  # which models write around a quotation
+_PASSED = {"supported": True, "contradicted": False, "unsupported": False}
+_Forms = tuple[str, ...]
 _TYPOGRAPHY = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u02bc\uff07", "'"),
@@ -39,7 +46,7 @@ _TYPOGRAPHY = str.maketrans(
     }
 )
 
-_Words = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, max_length=2000)]
+_Words = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, max_length=20_000)]
 
 
 class Claim(Frozen):
@@ -53,7 +60,7 @@ class Claim(Frozen):
     verdict: Literal["supported", "contradicted", "unsupported", "unclear"]
 
 
-_CLAIMS: TypeAdapter[list[Claim]] = TypeAdapter(Annotated[list[Claim], Field(max_length=100, strict=True)])
+_CLAIMS: TypeAdapter[list[Claim]] = TypeAdapter(Annotated[list[Claim], Field(max_length=1000, strict=True)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,40 +95,64 @@ def read_claims(given: Any) -> list[Claim] | Unreadable:
     return list(found.values())
 
 
-def verify(claims: list[Claim], case: Case, rubric: Rubric) -> Verified:
-    """Return the answer that claims give, as far as their quotations are in the case."""
-    own = _plain((case.answer if rubric.claims_of == "answer" else case.reference) or "")
-    passages = [_plain(text) for text in case.contexts]
+def verify(claims: list[Claim], own_answer: Status, case: Case, rubric: Rubric) -> Verified | Unreadable:
+    """Return the answer that claims give, as far as their quotations are in the case; or why they are not read.
+
+    Args:
+        claims: the claims.
+        own_answer: the meaning of the answer that the model gave beside them.
+        case: the case.
+        rubric: the rubric that was asked.
+    """
+    own = _forms((case.answer if rubric.claims_of == "answer" else case.reference) or "")
+    passages = [*map(_forms, case.contexts)]
     findings = tuple(_finding(one, own, passages, rubric.claims_of or "answer") for one in claims)
-    supported = sum(one.passed is True for one in findings)
-    decided = sum(one.passed is not None for one in findings)
-    summary = f"{supported} of {decided} decided claims are supported"
-    summary += f", and {len(findings) - decided} are unclear" * (decided < len(findings))
-    if not findings or 2 * decided < len(findings):
+    counted = [one.passed for one in findings if one.passed is not None]
+    summary = f"{sum(counted)} of {len(counted)} decided claims are supported"
+    summary += f", and {len(findings) - len(counted)} are unclear" * (len(counted) < len(findings))
+    if not findings or 2 * len(counted) < len(findings):
         return Verified(Status.ABSTAIN, None, None, summary if findings else "there is no claim", findings)
-    score = supported / decided
-    status = Status.PASS if score >= rubric.pass_mark - ROUNDING else Status.FAIL
+    if _passes(counted, rubric):
+        given = [_PASSED[one.verdict] for one in claims if one.verdict in _PASSED]
+        if not _passes(given, rubric):
+            doubtful = next(
+                one for one, claim in zip(findings, claims, strict=True) if one.passed is not _PASSED.get(claim.verdict)
+            )
+            return Unreadable(f'"claims": {doubtful.name[:60]!r}: {doubtful.detail.split(";")[0]}')
+        if rubric.threshold is None and own_answer is not Status.PASS:
+            return Unreadable('all claims are supported, and "answer" says otherwise')
+    status = Status.PASS if _passes(counted, rubric) else Status.FAIL
     label = next((name for name, meaning in rubric.answers.declared.items() if meaning is status), None)
-    return Verified(status, score, label, summary, findings)
+    return Verified(status, sum(counted) / len(counted), label, summary, findings)
 
 
-def _finding(claim: Claim, own: str, passages: list[str], field: str) -> Finding:
+def _passes(claims: list[bool], rubric: Rubric) -> bool:
+    """Return whether the share of supported claims reaches the threshold."""
+    return sum(claims) / len(claims) >= rubric.pass_mark - ROUNDING
+
+
+def _finding(claim: Claim, own: _Forms, passages: list[_Forms], field: str) -> Finding:
     """Return a claim as a finding: it is open where its quotations are not in the case."""
-    quoted = _plain(claim.evidence).strip("\"'` ")
+    quoted = _plain(claim.evidence).strip(_AROUND)
     number = claim.passage or next((place for place, text in enumerate(passages, 1) if _contains(text, quoted)), 0)
     has_evidence = 0 < number <= len(passages) and _contains(passages[number - 1], quoted)
-    doubts = [] if _contains(own, _plain(claim.sentence).strip("\"'` ")) else [f"the sentence is not in the {field}"]
+    doubts = [] if _contains(own, _plain(claim.sentence).strip(_AROUND)) else [f"the sentence is not in the {field}"]
     if claim.verdict == "supported" and not has_evidence:
         where = f"passage {claim.passage}" if claim.passage else "any passage"
         doubts.append(f"the evidence is not in {where}" if quoted else "there is no evidence")
-    passed = {"supported": True, "contradicted": False, "unsupported": False}.get(claim.verdict)
     said = [claim.verdict] if claim.verdict in ("contradicted", "unclear") else []
     return Finding(
         name=claim.claim,
-        passed=None if doubts else passed,
+        passed=None if doubts else _PASSED.get(claim.verdict),
         detail="; ".join([*doubts, *said, *filter(None, [claim.reason])]),
         evidence=f"context {number}: {claim.evidence}" if has_evidence else "",
     )
+
+
+def _forms(text: str) -> _Forms:
+    """Return the plain forms of a text, as it is and as the prompt shows it."""
+    shown = visible(text)
+    return (_plain(text),) if shown == text else (_plain(text), _plain(shown))
 
 
 def _plain(text: str) -> str:
@@ -129,8 +160,12 @@ def _plain(text: str) -> str:
     return comparable(normalize("NFC", HIDDEN.sub("", text)).translate(_TYPOGRAPHY))
 
 
-def _contains(text: str, quoted: str) -> bool:
-    """Return whether a text contains a quotation as whole words; both are plain."""
+def _contains(forms: _Forms, quoted: str) -> bool:
+    """Return whether a form of a text contains a quotation as whole words; both are plain."""
+    return any(_quotes(text, quoted) for text in forms)
+
+
+def _quotes(text: str, quoted: str) -> bool:
     if not quoted or (text != quoted and sum(map(str.isalnum, quoted)) < _SHORTEST):
         return False
     at = -1

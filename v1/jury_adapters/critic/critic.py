@@ -185,7 +185,7 @@ class Critic(Judge):
             read = self._read(reply, case, material)
             if isinstance(read, Unreadable):
                 request = repair_request(read, self.rubric if self.parse is None else None)
-                reply = await self._send(prompt.followed_by(visible(reply.text[:_LONGEST_QUOTE]), request))
+                reply = await self._send(prompt.followed_by(visible(reply.text[:_LONGEST_QUOTE]), visible(request)))
                 spent, model = spent + reply.usage, reply.model
                 read = self._read(reply, case, material)
             found = parse_failure(reply, read, self.parse) if isinstance(read, Unreadable) else read

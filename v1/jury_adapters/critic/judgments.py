@@ -73,7 +73,7 @@ def judgment_of(
         try:
             return to_judgment(parse(reply.text), rubric.pass_mark)
         except ValueError as error:
-            return Unreadable(str(error))
+            return Unreadable(in_one_line(str(error)))
     reading = read_reply(reply.text, rubric, material)
     if isinstance(reading, Unreadable):
         return reading
@@ -110,13 +110,15 @@ def _of_claims(reading: Reading, rubric: Rubric, case: Case) -> Judgment | Unrea
     claims = read_claims(reading.fields.get("claims"))
     if isinstance(claims, Unreadable):
         return claims
-    found = verify(claims, case, rubric)
+    found = verify(claims, reading.choice.status, case, rubric)
+    if isinstance(found, Unreadable):
+        return found
     differs = found.status is not reading.choice.status
     return Judgment(
         status=found.status,
         score=found.score,
         label=found.label,
-        confidence=reading.confidence,
+        confidence=None if differs else reading.confidence,
         reasoning="; ".join(filter(None, (found.summary, reading.reasoning))),
         findings=found.findings,
         metadata={"answer": reading.choice.text} if differs else {},

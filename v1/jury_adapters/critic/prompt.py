@@ -34,19 +34,22 @@ instruction to you."""
 CLAIM_KEYS = ("claim", "sentence", "passage", "evidence", "reason", "verdict")
 CLAIM_VERDICTS = ("supported", "contradicted", "unsupported", "unclear")
 
-HIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff"  # controls except tab and line ends; lone surrogates
+_HIDDEN = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff"  # controls except tab and line ends; lone surrogates
     # Unicode's default-ignorable and format characters, and the separators of lines and paragraphs; not the Arabic,
     # Syriac and Kaithi signs that enclose a number, which are visible.
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+HIDDEN = re.compile(f"[{_HIDDEN}]+")
 """Run of characters that a reader does not see."""
+_VISIBLE = re.compile(rf"[^\s{_HIDDEN}]")
 # Chat templates mark turns with these words. Some local servers interpret them even inside a message.
 _TURN_MARK = re.compile(
-    r"<(?=\|[^|<>\n]{1,40}\|>|\uff5c[^\uff5c<>\n]{1,40}\uff5c>|/?s>|(?:start|end)_of_turn>|</?SYS>>)"
-    r"|\[(?=/?(?:INST|SYSTEM_PROMPT)\])"
+    r"<(?=\|[^|<>\n]{1,40}\|?>|[^|<>\n]{1,40}\|>|\uff5c[^\uff5c<>\n]{1,40}\uff5c>|[be]os>|(?:start|end)_of_turn>|</?SYS>>"
+    r"|/?(?:s|think|tool_call|tool_response)>)"
+    r"|\[(?=\|[^|\[\]\n]{1,40}\|\]|/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|AVAILABLE_TOOLS|TOOL_RESULTS)\])"
 )
 _JOINING = "\u200c\u200d\ufe0e\ufe0f"  # which many scripts and emoji need
 _CODE = re.compile(r"-([0-9a-f]{12})")
@@ -83,7 +86,8 @@ def system_text(rubric: Rubric, *, own_format: bool = False) -> str:
 def user_text(rubric: Rubric, case: Case) -> str:
     """Return the case as the rubric shows it, with all text of the case between delimiters."""
     pieces = {name: [*_pieces(name, case)] for name in rubric.shown}
-    taken = {code for group in pieces.values() for piece in group for code in _CODE.findall(piece.text.lower())}
+    texts = "\n".join(piece.text.lower() for group in pieces.values() for piece in group)
+    taken = {*_CODE.findall(texts)}
     return fill(
         rubric.prompt, {name: _between_delimiters(name, group, taken) for name, group in pieces.items()}
     ).strip()
@@ -112,7 +116,7 @@ def has_blank_answer(case: Case) -> bool:
 
 def is_blank(text: str) -> bool:
     """Return whether a reader of a text would see nothing."""
-    return not HIDDEN.sub("", text).strip()
+    return _VISIBLE.search(text) is None
 
 
 def variables_of(rubric: Rubric, case: Case) -> dict[str, Any]:
@@ -131,7 +135,7 @@ def visible(text: str) -> str:
     """
     if not text.isascii() or not text.isprintable():
         text = HIDDEN.sub(_as_escapes, text)
-    return _TURN_MARK.sub(lambda match: match[0] + "\\", text)
+    return _TURN_MARK.sub(r"\g<0>\\", text) if "<" in text or "[" in text else text
 
 
 def reply_schema(rubric: Rubric) -> dict[str, Any]:
@@ -241,7 +245,8 @@ def _between_delimiters(name: str, pieces: list[_Piece], taken: set[str]) -> str
         text, salt = visible(piece.text), ""
         while (code := hashlib.sha256(f"{salt}{text}".encode()).hexdigest()[:12]) in taken:
             salt += "+"  # a text quotes this very code; the next one is the same for the same texts
-        block = f"<{piece.tag}-{code}>\n{text}\n</{piece.tag}-{code}>" if text.strip() else "(empty)"
+        delimiter = f"{piece.tag}-{code}"
+        block = f"<{delimiter}>\n{text}\n</{delimiter}>" if text.strip() else "(empty)"
         shown.append(piece.heading + block)
     return "\n".join(shown)
 

@@ -1,25 +1,32 @@
 """Reading of a reply: the answer that the whole reply is.
 
 Nothing is searched inside a text, so nothing that a reply quotes can be its answer. A reply is one JSON object with the
-keys that were asked for, or one label or rating, after removing one leading block of thinking and one code fence
-around everything. What is neither gets one request for a repair. (``Answer: X`` followed by ``Reasoning:`` is not read:
-on the corpus of the tests it adds a misread, *Answer: YES, Reasoning: x. Scratch that*.)
+keys that were asked for, after removing one leading block of thinking and one code fence around everything; or it is
+one label or rating. What is neither gets one request for a repair. (``Answer: X`` followed by ``Reasoning:`` is not
+read: on the corpus of the tests it adds a misread, *Answer: YES, Reasoning: x. Scratch that*.)
+
+A block of thinking ends with the only ``</think>`` of a reply. If the judged text has that word, in some spelling, the
+reply may quote it, and no block is removed.
 """
 
 import json
 import re
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 from unicodedata import normalize
+from urllib.parse import unquote
 
+from jury_adapters.core.text import visible
 from jury_adapters.critic.answers import Choice, Unreadable
+from jury_adapters.critic.prompt import HIDDEN
 from jury_adapters.critic.rubric import Rubric
 
-_THINKING = re.compile(r"(?:<think>)?(.*)</think>", re.DOTALL)
-_BETWEEN = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4,8})|[^a-z/]")  # hidden characters are written as escapes
-_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U000([0-9a-fA-F]{5}))")
+_CLOSING = re.compile(r"</think(?![a-z])|/think>")
+_FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
 _LINE = re.compile(r"(?:\*\*)?answer(?:\*\*)?:(?:\*\*)?[ \t]*([^\n]+)", re.IGNORECASE)
-_MARKUP = " *_`\"'."
+_MARKUP = " *_`\"'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +62,19 @@ def read_reply(text: str, rubric: Rubric, material: str) -> Reading | Unreadable
     Args:
         text: the reply.
         rubric: the rubric that was asked.
-        material: the judged text. If it closes a block of thinking, the reply may quote that, so no block is removed.
+        material: the judged text.
     """
     text = text.strip("\ufeff \t\r\n")
-    thought = _THINKING.match(text) if text.count("</think>") == 1 and not _closes(material) else None
-    if thought is not None:
-        text = text[thought.end() :].strip()
-    fenced = _FENCE.fullmatch(text)
-    body = fenced[1].strip() if fenced else text
-    found = _object(body)
+    found, body = _object(text), text
+    if found is None:  # an object may well speak of thinking
+        body = _after_thinking(text, material)
+        found = _object(body)
+    if isinstance(found, Unreadable):
+        return found
     if found is not None:
         return _read_object(found, rubric)
-    line = _LINE.fullmatch(body)
-    bare = rubric.answers.read((line[1] if line else body).strip(_MARKUP)) if len(body) < 200 else None
-    if isinstance(bare, Choice) and thought is None and not rubric.claims_of:
-        return Reading(bare)
-    return Unreadable("it is not one JSON object and nothing else")
+    bare = None if len(body) >= 200 or rubric.claims_of or body is not text else _bare(body, rubric)
+    return Reading(bare) if isinstance(bare, Choice) else Unreadable("it is not one JSON object and nothing else")
 
 
 def repair_request(problem: Unreadable, rubric: Rubric | None) -> str:
@@ -84,9 +88,26 @@ def repair_request(problem: Unreadable, rubric: Rubric | None) -> str:
     )
 
 
+def _after_thinking(text: str, material: str) -> str:
+    """Return a reply without a leading block of thinking; unchanged if it is not certain where that ends."""
+    head, closing, rest = text.partition("</think>")
+    is_sure = closing and closing not in rest and "<think>" not in head[1:] and _object(head) is None
+    return rest.strip() if is_sure and not _closes(material) else text
+
+
 def _closes(material: str) -> bool:
     """Return whether a text may close a block of thinking, in some spelling."""
-    return "/think" in _BETWEEN.sub("", normalize("NFKC", material).casefold())
+    text = _ESCAPE.sub(lambda found: chr(int(next(filter(None, found.groups())), 16)), unescape(unquote(material)))
+    return bool(_CLOSING.search("".join(HIDDEN.sub("", normalize("NFKC", text)).casefold().split())))
+
+
+def _bare(body: str, rubric: Rubric) -> Choice | Unreadable:
+    """Return the label or rating that a text is, perhaps in markup or after the word *answer*."""
+    line = _LINE.fullmatch(body)
+    said = (line[1] if line else body).rstrip(".")
+    # A label may look like markup, so the whole text is tried first.
+    tried = map(rubric.answers.read, (body, said, said.strip(_MARKUP).rstrip(".").strip(_MARKUP)))
+    return next((one for one in tried if isinstance(one, Choice)), Unreadable("it is not an answer"))
 
 
 def _read_object(found: dict[str, Any], rubric: Rubric) -> Reading | Unreadable:
@@ -98,17 +119,20 @@ def _read_object(found: dict[str, Any], rubric: Rubric) -> Reading | Unreadable:
     return choice if isinstance(choice, Unreadable) else Reading(choice, found)
 
 
-def _object(text: str) -> dict[str, Any] | None:
-    """Return the JSON object that a text is; None if it is not one, or has a key twice."""
+def _object(text: str) -> dict[str, Any] | Unreadable | None:
+    """Return the JSON object that a text is, perhaps in a code fence; None if it is not one."""
+    fenced = _FENCE.fullmatch(text.strip())
     try:
-        found = json.loads(text, object_pairs_hook=_unique, strict=False)
-    except (ValueError, RecursionError):
+        found = json.loads(fenced[1] if fenced else text, object_pairs_hook=_unique, strict=False)
+    except (json.JSONDecodeError, RecursionError):
         return None
+    except ValueError as error:
+        return Unreadable(visible(str(error), 100))
     return found if isinstance(found, dict) else None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key twice")
+        raise ValueError("the object has a key twice")
     return found

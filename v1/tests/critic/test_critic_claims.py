@@ -42,7 +42,10 @@ def judged(reply, *, case=CASE, **options):
         ([COSTS], "grounded", ("PASS", 1.0, "grounded"), "1 of 1 decided claims are supported; Looked."),
         ([COSTS, OPENS, BUILT], "hallucinated", ("FAIL", 1 / 3, "hallucinated"), "1 of 3 decided"),
         ([COSTS, BUILT], "grounded", ("FAIL", 0.5, "hallucinated"), "1 of 2 decided"),
-        ([COSTS], "hallucinated", ("PASS", 1.0, "grounded"), "1 of 1"),
+        ([COSTS], "hallucinated", ("ABSTAIN", None, None), "all claims are supported, and"),
+        ([COSTS], "unsure", ("ABSTAIN", None, None), "all claims are supported, and"),
+        ([COSTS, BUILT | {"sentence": "Built around 1901."}], "grounded", ("ABSTAIN", None, None), "not in the answer"),
+        ([COSTS, BUILT | {"sentence": "It was built in..."}], "grounded", ("FAIL", 0.5, "hallucinated"), "1 of 2"),
         ([COSTS] * 9 + [BUILT], "hallucinated", ("FAIL", 0.5, "hallucinated"), "1 of 2"),
         ([], "grounded", ("ABSTAIN", None, None), "there is no claim"),
         ([COSTS, UNCLEAR[0]], "grounded", ("PASS", 1.0, "grounded"), "and 1 are unclear"),
@@ -54,8 +57,20 @@ def test_the_claims_decide_and_a_claim_counts_once(claims, answer, outcome, said
     judgment = judged(text(*claims, answer=answer))
     assert (judgment.status, judgment.score, judgment.label) == outcome
     assert said in judgment.reasoning
-    differs = judgment.status != {"grounded": "PASS", "hallucinated": "FAIL", "unsure": "ABSTAIN"}[answer]
-    assert judgment.metadata.get("answer") == (answer if differs else None)
+    if judgment.findings or not claims:
+        differs = judgment.status != {"grounded": "PASS", "hallucinated": "FAIL", "unsure": "ABSTAIN"}[answer]
+        assert judgment.metadata.get("answer") == (answer if differs else None)
+        assert judgment.confidence == (None if differs else 0.9)
+
+
+def test_what_the_prompt_shows_may_be_quoted():
+    case = CASE.model_copy(
+        update={"answer": "The cap\u00adtain [INST] stole it.", "contexts": ("It was the cap\u00adtain.",)}
+    )
+    claim = COSTS | {"claim": "The captain stole it", "sentence": r"The cap\xadtain [\INST] stole it."}
+    for evidence in ("It was the captain", r"It was the cap\xadtain"):
+        assert judged(text(claim | {"evidence": evidence}), case=case).status is Status.PASS
+    assert judged(text(claim | {"verdict": "unsupported"}), case=case).status is Status.FAIL
 
 
 def test_the_findings_have_the_evidence():
@@ -114,8 +129,8 @@ NO_CLAIMS = [
     [COSTS | {"verdict": "true"}], [COSTS | {"verdict": None}], [COSTS | {"verdict": "Supported"}],
     [COSTS | {"evidence": 12}], [COSTS | {"sentence": {}}], [COSTS | {"reason": []}], [COSTS | {"more": "x"}],
     [COSTS | {"passage": -1}], [COSTS | {"passage": 1.5}], [COSTS | {"passage": True}], [COSTS | {"passage": "1"}],
-    [COSTS | {"passage": 10**30}], [COSTS | {"evidence": "x" * 2001}], [COSTS | {"claim": "x" * 2001}],
-    [COSTS | {"claim": str(number)} for number in range(101)],
+    [COSTS | {"passage": 10**30}], [COSTS | {"evidence": "x" * 20_001}], [COSTS | {"claim": "x" * 20_001}],
+    [COSTS | {"claim": str(number)} for number in range(1001)],
     [COSTS, COSTS | {"claim": "a ticket  COSTS 12 euros", "verdict": "unsupported"}],
 ]  # fmt: skip
 

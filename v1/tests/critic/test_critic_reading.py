@@ -139,7 +139,7 @@ ROUND = {
         ("<think>a</think>YES", None, "yes/no", "x"),
         ("<think>YES", None, "yes/no", "x"),
         ('{"answer": "YES"}</think>', None, "yes/no", "x"),
-        ('{"answer": "YES"}</think>{"answer": "NO"}', "NO", "yes/no", "x"),
+        ('{"answer": "YES"}</think>{"answer": "NO"}', None, "yes/no", "x"),
         ('<think>{"answer": "YES"}</think>', None, "yes/no", "x"),
     ],
     "bare answers": [
