@@ -189,6 +189,8 @@ class Ensemble(Jury):
         return self.schedule == "early_stop"
 
     async def _ask_one(self, place: int, case: Case) -> Judgment:
+        if not self._samples[place]:
+            return await super()._ask_one(place, case)
         with within(sample=context().sample + self._samples[place]):
             return await super()._ask_one(place, case)
 

@@ -57,9 +57,9 @@ class Usage(Frozen):
     recorded_usd: Amount = 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
-        if self == NO_USAGE:
+        if self is NO_USAGE:
             return other
-        sums = {name: value + getattr(other, name) for name, value in self}
+        sums = {name: value + getattr(other, name) for name, value in self.__dict__.items()}
         return Usage(**{**sums, "cost_complete": self.cost_complete and other.cost_complete})
 
     def as_recorded(self) -> "Usage":
@@ -402,7 +402,7 @@ def failed_run(error: str) -> Judgment:
 
 def total_usage(judgments: Iterable[Judgment]) -> Usage:
     """Return the usage of several judgments together."""
-    return sum((one.usage for one in judgments), NO_USAGE)
+    return sum((one.usage for one in judgments if one.usage is not NO_USAGE), NO_USAGE)
 
 
 def labels_of(given: Mapping[str, Status | str] | Iterable[str]) -> dict[str, Status]:

@@ -1,10 +1,12 @@
 """One event loop in a daemon thread, on which the synchronous API runs; and threads for functions that block."""
 
 import asyncio
+import atexit
 import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, TypeVar
 
@@ -35,6 +37,14 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
             return loop.run_forever()
         except BaseException:  # a task of a judge raised SystemExit; the other judges go on
             continue
+
+
+@atexit.register
+def _close() -> None:
+    """Close the connections that are open on the loop, as ``asyncio.run`` does at the end of its own."""
+    if _loop is not None:
+        with suppress(Exception):
+            asyncio.run_coroutine_threadsafe(_loop.shutdown_asyncgens(), _loop).result(timeout=1)
 
 
 def start(work: Coroutine[Any, Any, T]) -> "Future[T]":

@@ -196,7 +196,7 @@ class Critic(Judge):
         return found.model_copy(update={"usage": spent, "model": model or self.model.model or None})
 
     def _read(self, reply: Reply, case: Case, material: str) -> Judgment | Unreadable:
-        used = reply if self.options.logprobs else replace(reply, logprobs=None)
+        used = reply if self.options.logprobs or reply.logprobs is None else replace(reply, logprobs=None)
         return judgment_of(used, self.rubric, case, material, self.parse)
 
     def _prompt(self, case: Case) -> Prompt:

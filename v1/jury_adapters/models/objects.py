@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import Context
+from inspect import isfunction
 from typing import Any
 
 from pydantic import SecretStr
@@ -97,7 +98,8 @@ class FunctionModel(ObjectModel):
     """
 
     def __init__(self, function: Callable[[str], Awaitable[str]]) -> None:
-        name = getattr(function, "__qualname__", type(function).__qualname__)
+        # Another object of a class, or another method of it, may answer otherwise: it has no name that a store may use.
+        name = function.__qualname__ if isfunction(function) else f"<{type(function).__qualname__}>"
         super().__init__(function, "function", name, getattr(function, "__module__", ""))
 
     async def _ask(self, ready: Callable[[str], Awaitable[str]], prompt: Prompt, schema: Schema | None) -> Reply:

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 import re
+from functools import partial
 
 import pytest
 from critic_support import CASE, ONCE, Memory, critic, down, says
@@ -90,6 +91,16 @@ class TestConstruction:
         assert judgment.status is Status.ERROR
         (judgment,) = of(function, "faithfulness").judge_many([CASE], store=Memory())
         assert judgment.status is Status.PASS
+
+    def test_an_object_that_is_called_is_no_model_for_a_store(self):
+        class Strict:  # two of them may answer differently
+            async def __call__(self, prompt):
+                return YES
+
+        for one in (Strict(), Strict().__call__, partial(function)):
+            assert of(one, "faithfulness").judge(CASE).status is Status.PASS
+            with pytest.raises(ConfigurationError, match="defined by def at the top of a module"):
+                of(one, "faithfulness", store=Memory())
 
     def test_the_names(self, tmp_path):
         assert critic(YES).name == "faithfulness scripted"

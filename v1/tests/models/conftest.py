@@ -3,9 +3,9 @@
 import itertools
 import os
 import ssl
-from pathlib import Path
 
 import pytest
+import trustme
 from model_server import KEY, Server, well
 
 from jury_adapters.models import open_model
@@ -56,10 +56,13 @@ def opened(server, vendor):
 
 
 @pytest.fixture(scope="session")
-def tls_server():
-    certificate = str(Path(__file__).with_name("localhost.pem"))
+def tls_server(tmp_path_factory):
+    """A server whose certificate no machine trusts, until a test names its authority."""
+    authority = trustme.CA()
+    certificate = tmp_path_factory.mktemp("tls") / "authority.pem"
+    authority.cert_pem.write_to_path(certificate)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
+    authority.issue_cert("localhost", "127.0.0.1").configure_cert(context)
     with Server(tls=context) as server:
-        server.certificate = certificate
+        server.certificate = str(certificate)
         yield server

@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -213,3 +215,16 @@ def test_an_azure_client_asks_its_deployment(server):
     assert ask(open_model("azure:judge", client=client)).text == "echo: Is it so?"
     assert server.requests[0].target == "/openai/deployments/judge/chat/completions?api-version=2024-10-21"
     assert server.requests[0].headers["api-key"] == KEY
+
+
+def test_a_process_ends_without_a_word_about_open_connections(server):
+    """Synchronous judging keeps connections on a loop of its own until the process ends."""
+    script = f"""
+from jury_adapters import Critic, open_model
+model = open_model("openai:m-exit", base_url={server.base_url("openai")!r}, api_key={KEY!r})
+judge = Critic(model, prompt="{{answer}}", labels={{"YES": "pass", "NO": "fail"}})
+print(judge.judge(answer="It stopped in 2018.").status)
+"""
+    server.plan = lambda request: [response(answer(request, "YES"))]
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert (run.stdout, run.stderr) == ("PASS\n", "")
