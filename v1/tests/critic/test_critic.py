@@ -583,3 +583,17 @@ def test_nothing_raises_for_a_case(name):
     )  # fmt: skip
     for reply in REPLIES:
         assert critic(reply, rubric=name).judge(case).status in list(Status)
+
+
+def test_a_run_that_continues_spends_its_own_budget_and_pays_for_nothing_twice():
+    store, spent = Memory(), []
+    cases = [
+        {**CASE.model_dump(include={"question", "answer", "contexts"}), "id": str(n), "question": f"{n}?"}
+        for n in range(7)
+    ]
+    asked = critic(YES)
+    for limit in (3, 3, 0, 3):
+        budget = Budget(max_calls=limit)
+        decided = sum(one.decided for one in asked.judge_many(cases, store=store, budget=budget))
+        spent.append((budget.spent.calls, decided))
+    assert spent == [(3, 3), (3, 6), (0, 6), (1, 7)]

@@ -1,0 +1,35 @@
+"""Every Python block of the pages runs, top to bottom, and each ``print`` with a comment prints it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[1]
+PAGES = sorted((PROJECT / "docs").glob("*.md"))
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
+LONGEST_PAGE = 1600
+MOST_PAGES, MOST_WORDS = 20, 20_000
+
+
+def words(page):
+    return len(re.findall(r"\S+", page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_blocks_of_a_page_run_and_print_what_they_say(page, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    text, namespace = page.read_text(encoding="utf-8"), {"__name__": "page"}
+    for language, code in BLOCK.findall(text):
+        if language == "python":
+            exec(compile(code, str(page), "exec"), namespace)
+            expected = PRINTED.findall(code)
+            if expected:
+                assert capsys.readouterr().out.splitlines() == expected
+    assert words(page) <= LONGEST_PAGE
+
+
+def test_the_pages_are_few_and_short():
+    assert 0 < len(PAGES) <= MOST_PAGES
+    assert sum(map(words, PAGES)) <= MOST_WORDS
