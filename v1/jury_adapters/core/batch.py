@@ -1,19 +1,22 @@
 """Batches: read cases one by one, judge a bounded number at once, and yield each with its judgment."""
 
 import asyncio
+from collections import deque
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
     Awaitable,
     Callable,
+    Coroutine,
     Iterable,
     Iterator,
     Mapping,
 )
-from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from queue import SimpleQueue
+from typing import Any
 
 from jury_adapters.core import loop
 from jury_adapters.core.budget import Budget
@@ -72,13 +75,12 @@ class Batch:
         return self._stream(iter(cases))
 
     def _stream(self, rows: Iterator[CaseLike]) -> Iterator[Pair]:
-        flying: dict[Future[Pair], None] = {}
-        finished: SimpleQueue[Future[Pair]] = SimpleQueue()
+        tasks = _Tasks(self.judged)
         failure: Exception | None = None
-        more = True
+        more, read, given = True, 0, 0
         try:
-            while more or flying:
-                while more and len(flying) < self.window:
+            while more or given < read:
+                while more and read - given < self.window:
                     try:
                         row = next(rows)
                     except StopIteration:
@@ -87,20 +89,20 @@ class Batch:
                     except Exception as error:
                         more, failure = False, error
                         break
-                    future = loop.submit(self.judged(row))
-                    flying[future] = None
-                    future.add_done_callback(finished.put)
-                    if next(iter(flying)).done() if self.ordered else not finished.empty():
+                    tasks.start(read, row)
+                    read += 1
+                    if given in tasks.done if self.ordered else not tasks.finished.empty():
                         break  # a slow source does not hold up what is ready
-                if flying:
-                    ready = next(iter(flying)) if self.ordered else finished.get()
-                    yield ready.result()
-                    del flying[ready]
+                if given < read:
+                    number = given if self.ordered else tasks.finished.get()
+                    while number not in tasks.done:
+                        tasks.finished.get()
+                    yield tasks.done.pop(number).result()
+                    given += 1
             if failure is not None:
                 raise failure
         finally:
-            for future in reversed(flying):  # those that wait first, or they would begin when the others end
-                future.cancel()
+            tasks.cancel()
 
     async def astream(self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike]) -> AsyncGenerator[Pair, None]:
         """Judge cases on the running loop and yield them; see :meth:`Judge.ajudge_many`."""
@@ -142,6 +144,49 @@ class Batch:
             for one in left:
                 one.cancel()
             await asyncio.gather(*left, return_exceptions=True)
+
+
+class _Tasks:
+    """Tasks on the background loop that another thread starts and waits for, by number.
+
+    Rows that come while the loop is busy are started together, because every wake-up makes both threads wait for the
+    interpreter.
+    """
+
+    def __init__(self, work: Callable[[CaseLike], Coroutine[Any, Any, Pair]]) -> None:
+        self.done: dict[int, asyncio.Task[Pair]] = {}
+        self.finished = SimpleQueue[int]()
+        self._work, self._loop = work, loop.to_wait_for()
+        self._running: dict[int, asyncio.Task[Pair]] = {}
+        self._new: deque[tuple[int, CaseLike]] = deque()
+        self._is_called = False
+
+    def start(self, number: int, row: CaseLike) -> None:
+        """Start work on a row."""
+        self._new.append((number, row))
+        if not self._is_called:
+            self._is_called = True
+            self._loop.call_soon_threadsafe(self._start)
+
+    def _start(self) -> None:
+        self._is_called = False  # first, so that a row which comes now calls again
+        while self._new:
+            number, row = self._new.popleft()
+            self._running[number] = task = self._loop.create_task(self._work(row))
+            task.add_done_callback(partial(self._finish, number))
+
+    def _finish(self, number: int, task: "asyncio.Task[Pair]") -> None:
+        self.done[number] = self._running.pop(number)
+        self.finished.put(number)
+
+    def cancel(self) -> None:
+        """Cancel what runs."""
+        self._new.clear()
+        self._loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        for task in reversed(self._running.values()):  # those that wait first, or they would begin when others end
+            task.cancel()
 
 
 async def _each(cases: Iterable[CaseLike]) -> AsyncIterator[CaseLike]:

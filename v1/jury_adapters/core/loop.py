@@ -52,21 +52,24 @@ def start(work: Coroutine[Any, Any, T]) -> "Future[T]":
     return asyncio.run_coroutine_threadsafe(work, background())
 
 
-def submit(work: Coroutine[Any, Any, T]) -> "Future[T]":
-    """Start work on the loop for which the caller will wait.
+def to_wait_for() -> asyncio.AbstractEventLoop:
+    """Return the loop, for a caller that will wait for work on it.
 
     Raises:
         RuntimeError: the caller runs on this loop, and would wait for itself.
     """
     if threading.current_thread() is _thread:
-        work.close()
         raise RuntimeError("judge() was called on the event loop of a judge: use `await judge.ajudge(...)`")
-    return start(work)
+    return background()
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run work on the loop and wait for it; an interrupt cancels it."""
-    future = submit(work)
+    try:
+        future = asyncio.run_coroutine_threadsafe(work, to_wait_for())
+    except RuntimeError:
+        work.close()
+        raise
     try:
         return future.result()
     except BaseException:
