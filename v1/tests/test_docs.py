@@ -9,6 +9,7 @@ PROJECT = Path(__file__).parents[1]
 PAGES = sorted((PROJECT / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
+OF_OTHERS = "Starting evaluation of experiment"  # printed by LangSmith
 LONGEST_PAGE = 1600
 MOST_PAGES, MOST_WORDS = 20, 20_000
 
@@ -17,6 +18,7 @@ def words(page):
     return len(re.findall(r"\S+", page.read_text(encoding="utf-8")))
 
 
+@pytest.mark.filterwarnings("ignore:'upload_runs' parameter is in beta")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_blocks_of_a_page_run_and_print_what_they_say(page, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
@@ -25,8 +27,8 @@ def test_the_blocks_of_a_page_run_and_print_what_they_say(page, capsys, monkeypa
         if language == "python":
             exec(compile(code, str(page), "exec"), namespace)
             expected = PRINTED.findall(code)
-            if expected:
-                assert capsys.readouterr().out.splitlines() == expected
+            printed = [line for line in capsys.readouterr().out.splitlines() if not line.startswith(OF_OTHERS)]
+            assert not expected or printed == expected
     assert words(page) <= LONGEST_PAGE
 
 
