@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from jury_adapters.core.votes import RULES
+
 PROJECT = Path(__file__).parents[1]
 PAGES = sorted((PROJECT / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -35,3 +37,12 @@ def test_the_blocks_of_a_page_run_and_print_what_they_say(page, capsys, monkeypa
 def test_the_pages_are_few_and_short():
     assert 0 < len(PAGES) <= MOST_PAGES
     assert sum(map(words, PAGES)) <= MOST_WORDS
+
+
+def test_the_table_of_rules_has_their_options():
+    text = (PROJECT / "docs" / "juries.md").read_text(encoding="utf-8")
+    for name, rule in RULES.items():
+        (row,) = (
+            line for line in text.splitlines() if re.match(r"\| .*`" + name + "`.* \\|", line) and line.count("|") == 4
+        )
+        assert set(rule.model_fields) - {"rule"} <= set(re.findall(r"`(\w+)`", row))
