@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from jury_adapters.checks import CHECKS
 from jury_adapters.core.votes import RULES
 
 PROJECT = Path(__file__).parents[1]
@@ -46,3 +47,10 @@ def test_the_table_of_rules_has_their_options():
             line for line in text.splitlines() if re.match(r"\| .*`" + name + "`.* \\|", line) and line.count("|") == 4
         )
         assert set(rule.model_fields) - {"rule"} <= set(re.findall(r"`(\w+)`", row))
+
+
+def test_every_check_and_every_rubric_is_on_its_page():
+    text = (PROJECT / "docs" / "rubrics_and_checks.md").read_text(encoding="utf-8")
+    tables = {name for line in text.splitlines() if line.startswith("| ") for name in re.findall(r"`(\w+)`", line)}
+    rubrics = {path.stem for path in (PROJECT / "jury_adapters" / "critic" / "rubrics").glob("*.yaml")}
+    assert tables == {*CHECKS, *rubrics}
