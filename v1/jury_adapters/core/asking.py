@@ -1,5 +1,6 @@
 """Asking: how an adapter has a run judged, the same for evaluators, guards, runnables and the queue."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from jury_adapters.core.context import within
 from jury_adapters.core.judge import Judge, JudgeLike, cancellations, judge_of, pass_on
 from jury_adapters.core.judgment import Judgment, broken, failed_run
 from jury_adapters.core.store import Store
+from jury_adapters.core.values import EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +75,24 @@ class Asking:
     def lets_through(self, judgment: Judgment) -> bool:
         """Return whether a guard lets pass what was judged: no FAIL, and ABSTAIN or ERROR only with ``allow``."""
         return judgment.passed is not False if judgment.decided else self.on_undecided == "allow"
+
+
+async def tell(sink: Callable[[JudgedRun], Any], judged: JudgedRun) -> None:
+    """Call an ``on_verdict``: an asynchronous one on the loop, and a plain one in a thread. It may raise."""
+    said = sink(judged) if inspect.iscoroutinefunction(sink) else await loop.in_thread(sink, judged)
+    if inspect.isawaitable(said):
+        await said
+
+
+def without_texts(judgment: Judgment) -> Judgment:
+    """Return the judgment of a withheld answer without what may quote it."""
+    return judgment.model_copy(
+        update={
+            "reasoning": judgment.reasoning and "withheld",
+            "error": judgment.error and "withheld",
+            "findings": (),
+            "metadata": EMPTY,
+            "case_metadata": EMPTY,
+            "judgments": tuple(map(without_texts, judgment.judgments)),
+        }
+    )

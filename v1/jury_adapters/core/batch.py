@@ -94,9 +94,7 @@ class Batch:
                     if given in tasks.done if self.ordered else not tasks.finished.empty():
                         break  # a slow source does not hold up what is ready
                 if given < read:
-                    number = given if self.ordered else tasks.finished.get()
-                    while number not in tasks.done:
-                        tasks.finished.get()
+                    number = tasks.next(given if self.ordered else None)
                     yield tasks.done.pop(number).result()
                     given += 1
             if failure is not None:
@@ -178,6 +176,14 @@ class _Tasks:
     def _finish(self, number: int, task: "asyncio.Task[Pair]") -> None:
         self.done[number] = self._running.pop(number)
         self.finished.put(number)
+
+    def next(self, number: int | None) -> int:
+        """Wait until this one has finished, or any if it is None, and return the number."""
+        while number is None or number not in self.done or not self.finished.empty():
+            one = self.finished.get()
+            if number is None:
+                return one
+        return number
 
     def cancel(self) -> None:
         """Cancel what runs."""

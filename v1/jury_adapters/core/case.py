@@ -26,18 +26,6 @@ NAMES: dict[str, tuple[str, ...]] = {
 """The usual names of four fields, which :class:`Case` and the readers of runs and rows accept; the first is ours."""
 
 
-class Message(Frozen):
-    """Message of the conversation before the question.
-
-    Attributes:
-        role: ``user``, ``assistant``, ``system`` or ``tool``.
-        content: the text.
-    """
-
-    role: Text
-    content: Text
-
-
 class Step(Frozen):
     """Step of an agent: a tool call with its result, or a text.
 
@@ -56,6 +44,20 @@ class Step(Frozen):
     text: Text | None = None
     error: Text | None = None
     echo: bool = False
+
+
+class Message(Frozen):
+    """Message of the conversation before the question.
+
+    Attributes:
+        role: ``user``, ``assistant``, ``system`` or ``tool``.
+        content: the text.
+        steps: on a message of the user, the calls of tools and the texts between them that followed it.
+    """
+
+    role: Text
+    content: Text
+    steps: tuple[Step, ...] = ()
 
 
 class Image(Frozen):

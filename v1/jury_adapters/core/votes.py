@@ -20,8 +20,8 @@ from jury_adapters.core.values import ROUNDING, ConfigurationError, Frozen, Shar
 
 
 def _is_share(share: str | float) -> str | float:
-    try:
-        inside = 0 <= Fraction(str(share)) <= 1
+    try:  # a power of ten in a text could be too large for any computer
+        inside = (isinstance(share, float) or "e" not in str(share).lower()) and 0 <= Fraction(str(share)) <= 1
     except (ValueError, ZeroDivisionError):
         inside = False
     if not inside:
@@ -141,7 +141,8 @@ class Majority(Rule):
         for one in votes:
             mass[one.ballot] = mass.get(one.ballot, 0) + one.weight * (one.confidence if self.use_confidence else 1)
         most, whole = max(mass.values()), fsum(mass.values())
-        if not whole or not reaches(Fraction(most / whole).limit_denominator(10**9), self.min_share):
+        share = most / whole if whole else 0.0
+        if not whole or (self.min_share and not reaches(Fraction(share).limit_denominator(10**9), self.min_share)):
             return Outcome(Status.ABSTAIN, f"no vote has a share of {self.min_share}")
         best = [ballot for ballot, weight in mass.items() if weight >= most - ROUNDING]
         if len(best) == 1:
@@ -339,12 +340,13 @@ RULES: dict[str, type[Rule]] = {
     "median": Median,
     "bayes": Bayes,
 }
-_OTHER_NAMES = {
+OTHER_NAMES = {
     "consensus": "unanimous",
     "weighted": "majority",
     "weighted_average": "average",
     "k_veto": "veto",
-}  # those of the seeds
+}
+"""Names that the seed systems give to rules."""
 
 
 def rule_of(voting: str | Rule | Callable[[Sequence[Vote]], Any], **options: Any) -> Rule:
@@ -358,7 +360,7 @@ def rule_of(voting: str | Rule | Callable[[Sequence[Vote]], Any], **options: Any
     """
     if isinstance(voting, Rule) and not options:
         return voting
-    name = _OTHER_NAMES.get(voting, voting) if isinstance(voting, str) else None
+    name = OTHER_NAMES.get(voting, voting) if isinstance(voting, str) else None
     try:
         if name in RULES:
             return RULES[name](**({"use_confidence": True} | options if voting == "weighted" else options))

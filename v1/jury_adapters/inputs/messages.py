@@ -74,7 +74,13 @@ def read_messages(messages: Iterable[Any], asked: str | None = None) -> Turn:
         if role == "user" and (asked is None or text_of(one).strip() == asked.strip())
     ]
     start = users[-1] if users else -1 if asked is None else len(said)
-    earlier = [Message(role=role or "", content=text) for role, one in said[: max(start, 0)] if (text := text_of(one))]
+    before, places = said[: max(start, 0)], [place for place, (role, _) in enumerate(said) if role == "user"]
+    made = {one: _read_reply(before[one + 1 : end])[1] for one, end in zip(places, [*places, None][1:], strict=True)}
+    earlier = [
+        Message(role=role or "", content=text, steps=made.get(place, ()))
+        for place, (role, one) in enumerate(before)
+        if (text := text_of(one)) or (role == "assistant" and not _calls_of(one))  # an empty answer is one
+    ]
     answer, steps = _read_reply(said[start + 1 :])
     return Turn(text_of(said[start][1]) if 0 <= start < len(said) else None, answer, steps, tuple(earlier))
 
@@ -133,7 +139,8 @@ def role_of(message: Any) -> str | None:
         for name in (*_CONTENTS, "tool_calls", "refusal")
     ):
         return None
-    return "tool" if any(_kind_of(part) in _RESULTS for part in _parts_of(message)) else known
+    # Results stand in messages of the user or of the tool. In one of the model, they are what it wrote itself.
+    return "tool" if known == "user" and any(_kind_of(part) in _RESULTS for part in _parts_of(message)) else known
 
 
 def text_of(message: Any) -> str:

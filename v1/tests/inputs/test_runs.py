@@ -180,8 +180,8 @@ READ: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "an agent's second turn": (
         {"messages": [("user", "And the bus?")]}, {"messages": [*WEATHER, HumanMessage("And the bus?"),
         AIMessage("It runs.")]},
-        {"question": "And the bus?", "answer": "It runs.", "messages": [Message(role="user", content=ASKED),
-        Message(role="tool", content=PAGE), Message(role="assistant", content=SAID)]},
+        {"question": "And the bus?", "answer": "It runs.", "messages": [Message(role="user", content=ASKED,
+        steps=[STEP]), Message(role="tool", content=PAGE), Message(role="assistant", content=SAID)]},
     ),
     "a node that returns its own messages": ({"messages": WEATHER[:3]}, {"messages": [AIMessage(SAID)]}, AGENT),
     "a node that returns a message": ({"messages": WEATHER[:3]}, AIMessage(SAID), AGENT),
