@@ -5,6 +5,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from fact_tables import each_row
 from jurors import PASS, Says
 from pydantic import ValidationError
 
@@ -23,7 +24,7 @@ LATER_FAMILIES = {
     "rag": CRITIC,
     "llm.correctness": CRITIC,
     "label_classifier": CRITIC,
-    "deterministic": WORKSPACES,
+    "deterministic": WORKSPACES,  # tests/workspace/test_workspace_conformance.py
 }
 LATER_FACTS = {
     "dfl-01": CRITIC,
@@ -304,14 +305,14 @@ RUNNERS = {
 RUN = [name for name, fact in FACTS.items() if fact["family"] in RUNNERS and name not in LATER_FACTS]
 
 
-@pytest.mark.parametrize("name", [name for name in RUN if DEVIATIONS.get(name, [name])[0]])
+@each_row("name", [name for name in RUN if DEVIATIONS.get(name, [name])[0]])
 def test_a_fact_holds(name: str) -> None:
     fact = FACTS[name]
     options = {"errors": DEVIATIONS[name][0]} if name in DEVIATIONS else GIVEN.get(name, {})
     RUNNERS[fact["family"]](fact["input"], fact["expected"], **options)
 
 
-@pytest.mark.parametrize("name", DEVIATIONS)
+@each_row("name", DEVIATIONS)
 def test_the_default_of_errors_is_the_one_deviation(name: str) -> None:
     fact = FACTS[name]
     assert fact["input"].get("error_policy", "PROPAGATE") == "PROPAGATE"
