@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors; a test holds it to the table below
+    from jury_adapters.config.jury_file import load_jury
+    from jury_adapters.core.asking import JudgedRun
     from jury_adapters.core.budget import Budget
     from jury_adapters.core.cascade import CascadedJury, Tier
     from jury_adapters.core.case import Case, Image, Message, Step
@@ -26,12 +28,18 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it to the table
     from jury_adapters.critic.recorded import RecordedCritic
     from jury_adapters.critic.rubric import Rubric
     from jury_adapters.inputs.run import Run, default_case
+    from jury_adapters.judges.external import from_evaluator
+    from jury_adapters.judges.panels import panel, rag_jury
+    from jury_adapters.judges.turns import EachTurn
     from jury_adapters.models.base import ModelError
     from jury_adapters.models.limits import Limits
     from jury_adapters.models.names import open_model
+    from jury_adapters.report.report import Report
     from jury_adapters.store import ReadOnly, Store, open_store
 
 _NAMES = {
+    "config.jury_file": "load_jury",
+    "core.asking": "JudgedRun",
     "core.budget": "Budget",
     "core.cascade": "CascadedJury Tier",
     "core.case": "Case Image Message Step",
@@ -49,9 +57,13 @@ _NAMES = {
     "critic.recorded": "RecordedCritic",
     "critic.rubric": "Rubric",
     "inputs.run": "Run default_case",
+    "judges.external": "from_evaluator",
+    "judges.panels": "panel rag_jury",
+    "judges.turns": "EachTurn",
     "models.base": "ModelError",
     "models.limits": "Limits",
     "models.names": "open_model",
+    "report.report": "Report",
     "store": "ReadOnly Store open_store",
 }
 _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
@@ -63,6 +75,7 @@ __all__ = [
     "ConfigurationError",
     "CostEstimate",
     "Critic",
+    "EachTurn",
     "Ensemble",
     "Finding",
     "GateFailed",
@@ -70,6 +83,7 @@ __all__ = [
     "InputError",
     "Judge",
     "JudgeQueue",
+    "JudgedRun",
     "Judgment",
     "JuryError",
     "Labels",
@@ -79,6 +93,7 @@ __all__ = [
     "PairwiseCritic",
     "ReadOnly",
     "RecordedCritic",
+    "Report",
     "Result",
     "ResultsFile",
     "Rubric",
@@ -95,9 +110,13 @@ __all__ = [
     "all_of",
     "any_of",
     "default_case",
+    "from_evaluator",
     "judge",
+    "load_jury",
     "open_model",
     "open_store",
+    "panel",
+    "rag_jury",
     "read_results",
 ]
 

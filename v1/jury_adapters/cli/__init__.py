@@ -1,0 +1,11 @@
+"""The command ``jury``: judge files, read what was found, and label it."""
+
+
+def main() -> None:
+    """Run the command with the arguments of the process, and exit with its code."""
+    try:
+        from jury_adapters.cli.app import app
+    except ModuleNotFoundError as error:
+        message = f"the command needs typer, rich and jinja2: pip install 'jury-adapters[cli]' ({error})"
+        raise SystemExit(message) from None
+    app(prog_name="jury")

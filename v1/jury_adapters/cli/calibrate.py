@@ -1,0 +1,90 @@
+"""``jury calibrate``: a jury file with a guarantee against the labels of people."""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jury_adapters.cli.console import (
+    AllowBaseUrl,
+    AllowCommands,
+    AsJson,
+    ExitCode,
+    JuryFile,
+    LabelColumn,
+    LabelsFile,
+    MaxUsd,
+    PassLabels,
+    StorePlace,
+    check_places,
+    file_argument,
+    file_option,
+    not_met,
+    say,
+    show,
+    show_json,
+)
+from jury_adapters.cli.labels import COLUMN, Labels
+from jury_adapters.core.budget import Budget
+from jury_adapters.core.results import read_results
+from jury_adapters.core.values import ConfigurationError
+
+Agreement = Annotated[float, typer.Option(help="The share of decided cases to agree with people.", min=0, max=1)]
+Delta = Annotated[float, typer.Option(help="The probability with which the guarantee may fail.", min=0, max=1)]
+
+
+def calibrate(
+    results: Annotated[Path, file_argument("What jury judge wrote with --out, of a random sample of cases.")],
+    *,
+    jury: JuryFile,
+    out: Annotated[Path, file_option("Write the calibrated jury file here.")],
+    agreement: Agreement = 0.9,
+    delta: Delta = 0.1,
+    labels: LabelsFile = None,
+    label_column: LabelColumn = COLUMN,
+    pass_label: PassLabels = None,
+    store: StorePlace = None,
+    max_usd: MaxUsd = None,
+    as_json: AsJson = False,
+    allow_commands: AllowCommands = False,
+    allow_base_url: AllowBaseUrl = False,
+) -> ExitCode:
+    """Guarantee how often the decided verdicts of a jury agree with people.
+
+    The labels are those of the results, or of --labels, and must be of a random sample. Tiers that the results lack,
+    because the cascade had stopped, are asked about the labelled cases. The new file names the jury file, which stays
+    as it is; its guarantee is void if that file changes.
+
+    The exit code is 1 if the labels allow no such guarantee.
+    """
+    from jury_adapters.calibrate import CalibrationFailed
+    from jury_adapters.calibrate import calibrate as calibrated
+    from jury_adapters.config import load_jury
+    from jury_adapters.store import open_store
+
+    check_places({"--out": out}, (results, jury, labels, Path(store) if store else None))
+    if not jury.resolve().is_relative_to(out.resolve().parent):
+        raise ConfigurationError(f"--out {out} names the jury file {jury}, so it belongs in the folder of that file")
+    judges = load_jury(jury, allow_commands=allow_commands, allow_base_url=allow_base_url)
+    people = None if labels is None else Labels(labels, column=label_column)
+    read = read_results(results)
+    cases = [*(people.attached(read) if people else read)]
+    for remark in people.remarks() if people else ():
+        say(remark, "yellow")
+    options: dict[str, Any] = {"pass_labels": pass_label or (), "jury_file": os.path.relpath(jury, out.parent)}
+    with ExitStack() as stack:
+        options["store"] = stack.enter_context(open_store(store)) if store else None
+        options["budget"] = None if max_usd is None else Budget(max_usd=max_usd)
+        try:
+            found = calibrated(judges, cases, agreement, delta, **options)
+        except CalibrationFailed as failed:
+            return not_met([str(failed)])
+    out.write_text(found.guarantee.to_yaml(), encoding="utf-8")
+    if as_json:
+        show_json(found.guarantee.model_dump(mode="json"))
+    else:
+        show(str(found.guarantee))
+        say(f"next: jury judge CASES --jury {out}")
+    return ExitCode.MET

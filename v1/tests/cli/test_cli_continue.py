@@ -1,0 +1,238 @@
+"""``jury judge --out``: a file of the same jury is continued, and nothing is lost or paid for twice."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import BOAT, BRIEF, Command, Content, boat, command, environment, lines
+
+from jury_adapters import Status, read_results
+
+OUT = ("judge", "cases.jsonl", "--jury", "jury.yaml", "--out", "r.jsonl", "--json")
+CRITIC = "criterion: The answer is polite.\nmodel: openai:gpt-4o-mini\nmax_tokens: 100\n"
+KEY = "sk-test-key-0123456789abcdef"
+
+
+def statuses(path: Path) -> list[str]:
+    return [one.judgment.status.value for one in read_results(path)]
+
+
+def test_a_finished_file_is_not_judged_again_and_new_cases_are_added(run: Command) -> None:
+    first = run(*OUT, "--limit", "2", files={"cases.jsonl": boat("valid", "invalid", "valid"), "jury.yaml": BOAT})
+    before = (run.folder / "r.jsonl").read_bytes()
+    whole = run(*OUT)
+    assert (first.json["cases"], whole.json["cases"]) == (2, 3)
+    assert (run.folder / "r.jsonl").read_bytes().startswith(before)
+    again = run(*OUT)
+    assert (again.json["cases"], statuses(run.folder / "r.jsonl")) == (3, ["PASS", "FAIL", "PASS"])
+    few = run(*OUT, "--limit", "1", "--fail-under", "1")
+    assert (few.code, few.json["cases"]) == (0, 1)
+    assert "r.jsonl also has 2 results of other cases, which are not counted here" in few.err
+
+
+def test_errors_are_judged_again_and_leave_the_file_first(run: Command) -> None:
+    """Traps 4 and 5: a case is never in the file twice, unless it is two equal rows."""
+    rows = boat("valid", "ERROR", "valid")
+    rows.append(rows[2])
+    files: dict[str, Content] = {"cases.jsonl": lines(rows) + "{oops\n", "jury.yaml": BOAT}
+    assert run(*OUT, files=files).json["statuses"]["ERROR"] == 2
+    files["cases.jsonl"] = [*rows[:1], {**rows[1], "votes": {"boat": "invalid"}}, *rows[2:]]
+    done = run(*OUT, files=files)
+    assert {name: number for name, number in done.json["statuses"].items() if number} == {"PASS": 3, "FAIL": 1}
+    assert sorted(statuses(run.folder / "r.jsonl")) == ["FAIL", "PASS", "PASS", "PASS"]
+
+
+def test_results_of_another_jury_are_refused_unless_they_are_to_be_replaced(run: Command) -> None:
+    """Trap 3."""
+    run(*OUT, files={"cases.jsonl": boat("valid"), "jury.yaml": BOAT})
+    before = (run.folder / "r.jsonl").read_bytes()
+    done = run(*OUT, files={"jury.yaml": BRIEF})
+    assert (done.code, (run.folder / "r.jsonl").read_bytes()) == (2, before)
+    assert "r.jsonl, line 1, is of another jury; choose another file, or --overwrite" in done.err
+    assert run(*OUT, "--overwrite").json["cases"] == 1
+    assert statuses(run.folder / "r.jsonl") == ["PASS"]
+
+
+def test_a_file_that_holds_no_results_is_refused(run: Command) -> None:
+    done = run(*OUT, files={"cases.jsonl": boat("valid"), "jury.yaml": BOAT, "r.jsonl": '{"notes": "mine"}\n'})
+    assert done.code == 2
+    assert "r.jsonl, line 1: no result" in done.err
+    assert (run.folder / "r.jsonl").read_text() == '{"notes": "mine"}\n'
+
+
+def test_a_last_line_that_was_cut_off_is_judged_again(run: Command) -> None:
+    run(*OUT, files={"cases.jsonl": boat("valid", "invalid"), "jury.yaml": BOAT})
+    path = run.folder / "r.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    assert run(*OUT).json["cases"] == 2
+    assert statuses(path) == ["PASS", "FAIL"]
+
+
+class Vendor(ThreadingHTTPServer):
+    """Server that speaks the protocol of OpenAI, counts, and takes its time."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.asked, self.seconds, self.status = 0, seconds, 200
+        super().__init__(("127.0.0.1", 0), Answering)
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class Answering(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Vendor
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.server.asked += 1
+        time.sleep(self.server.seconds)
+        said = {"role": "assistant", "content": '{"reasoning": "so", "answer": "YES"}'}
+        found: dict[str, Any] = {
+            "id": "1", "object": "chat.completion", "created": 1, "model": "gpt-4o-mini",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": said}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+        }  # fmt: skip
+        body = json.dumps(found if self.server.status == 200 else {"error": {"message": f"wrong key {KEY}"}}).encode()
+        self.send_response(self.server.status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Vendor]:
+    with Vendor() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.address)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        yield server
+        server.shutdown()
+
+
+def test_a_store_pays_for_nothing_twice_and_a_dry_run_pays_for_nothing(run: Command, vendor: Vendor) -> None:
+    files: dict[str, Content] = {"cases.jsonl": boat(None, None), "jury.yaml": CRITIC}
+    estimate = run(
+        "judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run", "--json", "--out", "r.jsonl", files=files
+    )
+    assert (estimate.code, estimate.json["cases"], vendor.asked) == (0, 2, 0)
+    assert estimate.json["total"]["cost_usd"] > 0
+    assert not (run.folder / "r.jsonl").exists()
+    assert "2 cases; an upper limit" in run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run").out
+    for _ in range(2):
+        done = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--store", "runs.db", "--json")
+        assert (done.code, done.json["statuses"]["PASS"], vendor.asked) == (0, 2, 2)
+    assert done.json["usage"]["recorded_calls"] == 2
+
+
+def test_a_budget_leaves_cases_undecided_and_a_larger_one_goes_on(run: Command, vendor: Vendor) -> None:
+    cost = 100 * 0.15e-6 + 10 * 0.6e-6
+    files: dict[str, Content] = {"cases.jsonl": boat(*[None] * 12), "jury.yaml": CRITIC}
+    done = run(*OUT, "--max-usd", str(6 * cost + 0.0002), files=files)
+    passed = done.json["statuses"]["PASS"]
+    assert 0 < passed < 12
+    assert done.json["statuses"]["ERROR"] == 12 - passed
+    assert done.json["usage"]["cost_usd"] <= 6 * cost + 0.0002
+    assert f"--max-usd: {12 - passed} calls did not fit, after $" in done.err
+    assert done.code == (1 if passed < 6 else 0)
+    whole = run(*OUT, "--max-usd", "1")
+    assert (whole.code, whole.json["statuses"]["PASS"], vendor.asked) == (0, 12, 12)
+
+
+def test_an_unknown_price_is_not_nothing(run: Command, vendor: Vendor) -> None:
+    """Trap 9."""
+    files: dict[str, Content] = {"cases.jsonl": boat(None), "jury.yaml": CRITIC.replace("gpt-4o-mini", "our-own")}
+    done = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--json", files=files)
+    assert (done.code, done.json["usage"]["cost_complete"], vendor.asked) == (0, False, 1)
+    refused = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--max-usd", "5", "--json")
+    assert (refused.code, refused.json["statuses"]["ERROR"], vendor.asked) == (1, 1, 1)
+    assert "the price of the call is unknown" in refused.err
+    assert "or more" in run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run").out
+
+
+def test_a_refused_key_is_an_outage_and_in_no_text(run: Command, vendor: Vendor) -> None:
+    vendor.status = 401
+    files: dict[str, Content] = {"cases.jsonl": boat(None, None), "jury.yaml": CRITIC}
+    done = run(*OUT, "--report", "page.html", "--store", "runs.db", files=files)
+    assert done.code == 1
+    assert "2 of 2 cases could not be judged" in done.err
+    texts = [done.out, done.err, (run.folder / "r.jsonl").read_text(), (run.folder / "page.html").read_text()]
+    assert not any(KEY in text for text in texts)
+    assert KEY.encode() not in (run.folder / "runs.db").read_bytes()
+
+
+def test_a_jury_file_with_an_address_needs_permission(run: Command, vendor: Vendor) -> None:
+    jury = f"criterion: The answer is polite.\nmodel: 'vllm:m'\nbase_url: {vendor.address}\n"
+    files: dict[str, Content] = {"cases.jsonl": boat(None), "jury.yaml": jury}
+    done = run("judge", "cases.jsonl", "--jury", "jury.yaml", files=files)
+    assert (done.code, vendor.asked) == (2, 0)
+    assert "--allow-base-url" in done.err
+    assert run("judge", "cases.jsonl", "--jury", "jury.yaml", "--allow-base-url").code == 0
+    assert vendor.asked == 1
+
+
+def test_ctrl_c_keeps_what_is_judged_and_the_same_command_goes_on(run: Command) -> None:
+    """On a terminal, with a bar; the partial summary is printed, and the exit code is 130."""
+    with Vendor(seconds=0.05) as vendor:
+        rows = boat(*[None] * 400, human_label=[None] * 399 + ["good"])
+        (run.folder / "cases.jsonl").write_text(lines(rows))
+        (run.folder / "jury.yaml").write_text(CRITIC)
+        env = environment(OPENAI_BASE_URL=vendor.address, OPENAI_API_KEY=KEY, TERM="xterm")
+        master, slave = pty.openpty()
+        shown: list[bytes] = []
+        streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": slave, "env": env}
+        with subprocess.Popen(command(*OUT, "--pass-label", "good"), cwd=run.folder, **streams) as process:
+            os.close(slave)
+            reader = threading.Thread(target=_drain, args=(master, shown))
+            reader.start()
+            while process.poll() is None and (
+                not (run.folder / "r.jsonl").exists() or (run.folder / "r.jsonl").read_bytes().count(b"\n") < 5
+            ):
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            out = process.communicate()[0]
+        reader.join()
+        os.close(master)
+        vendor.shutdown()
+    err = b"".join(shown).decode()
+    kept = [*read_results(run.folder / "r.jsonl")]
+    assert process.returncode == 130
+    assert 5 <= len(kept) < 400
+    assert (json.loads(out)["cases"], json.loads(out)["complete"]) == (len(kept), False)
+    assert f"stopped by Ctrl-C: {len(kept)} of 400 rows are judged; the same command goes on with r.jsonl" in err
+    assert "/400" in err  # the bar
+    assert "Traceback" not in err
+    assert {one.judgment.status for one in kept} == {Status.PASS}
+
+
+def _drain(master: int, shown: list[bytes]) -> None:
+    while True:
+        try:
+            shown.append(os.read(master, 4096))
+        except OSError:  # the other end is closed
+            return
+
+
+def test_one_process_writes_a_file_at_a_time(run: Command) -> None:
+    from jury_adapters import ResultsFile
+    from jury_adapters.config import load_jury
+
+    run(*OUT, files={"cases.jsonl": boat("valid"), "jury.yaml": BOAT})
+    with ResultsFile(run.folder / "r.jsonl", load_jury(run.folder / "jury.yaml")):
+        done = run(*OUT)
+    assert done.code == 2
+    assert "r.jsonl is being written by another process" in done.err

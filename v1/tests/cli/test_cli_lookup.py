@@ -1,0 +1,127 @@
+"""``jury demo``, ``show``, ``doctor``, the help, and what only a process of its own can show."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from command import BOAT, Command, Content, boat, command, environment
+from test_cli_continue import KEY, Vendor, vendor
+
+from jury_adapters.checks import CHECKS
+from jury_adapters.config import jury_schema
+from jury_adapters.critic.rubric import bundled_rubrics
+
+__all__ = ["vendor"]
+OPTIONS = """
+jury out report store max-usd fail-under map label-column pass-label group dry-run limit json quiet overwrite
+allow-commands allow-base-url strict
+"""
+FIGURES = {"right": 93, "wrong": 3, "undecided": 4}  # those of tests/main_job.py
+
+
+def test_the_demo_is_one_screen_and_its_next_command_runs(run: Command) -> None:
+    done = run("demo")
+    assert done.code == 0
+    assert len(done.out.splitlines()) <= 32
+    assert max(map(len, done.out.splitlines())) <= 100
+    assert "43 of 100 pairs, so 57% of its calls were saved" in done.out
+    assert done.out.count("people:") == 2  # two answers, with the votes and why they were decided there
+    shown = run("demo", "--json").json
+    assert (shown["scores"]["the cascade"], shown["asked_gpt4"]) == (FIGURES, 43)
+    *_, last = run(*done.out.splitlines()[-1].removeprefix("Next: jury ").split()).out.splitlines()
+    judged = run(*last.removeprefix("Next: jury ").split())
+    assert (judged.code, judged.err) == (0, "")
+    assert "100 cases" in judged.out
+    assert (run.folder / "report.html").exists()
+    again = run("demo", "--folder", "demo")
+    assert (again.code, "demo exists; name a new one" in again.err) == (2, True)
+
+
+def test_the_lists_have_everything_and_each_name_is_shown(run: Command) -> None:
+    checks, rubrics = run("show").out, run("show", "rubrics").out
+    for name in CHECKS:
+        assert f"{name} " in checks
+        assert run("show", name).out.startswith(f"check: {name}\n")
+        assert run("show", name, "--json").json["check"]["properties"]
+    for name in bundled_rubrics():
+        assert f"{name} " in rubrics
+        assert "criteria:" in run("show", name).out
+        assert run("show", name, "--json").json["rubric"]["criteria"]
+    models = run("show", "models").out
+    assert "OPENAI_API_KEY, https://api.openai.com/v1" in models
+    assert "$0.15 in, $0.6 out per million tokens" in models
+    assert run("show", "schema").json == json.loads(json.dumps(jury_schema()))
+    assert run("show", "checks", "--json").json.keys() == set(CHECKS)
+    unknown = run("show", "faithfulnes\x1b[2J")
+    assert (unknown.code, "\x1b" in unknown.err, "faithfulness" in unknown.err) == (2, False, True)
+
+
+def test_a_shown_rubric_is_a_file_that_can_be_changed(run: Command) -> None:
+    (run.folder / "own.yaml").write_text(run("show", "tone").out)
+    files: dict[str, Content] = {"cases.jsonl": boat(None), "jury.yaml": "rubric: own.yaml\nmodel: 'ollama:m'\n"}
+    assert run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run", files=files).code == 0
+
+
+def test_doctor_says_which_keys_are_set_and_which_models_answer(run: Command, vendor: Vendor) -> None:
+    done = run("doctor", "--ask", "openai:gpt-4o-mini")
+    assert (done.code, vendor.asked) == (0, 1)
+    assert "OPENAI_API_KEY       set" in done.out
+    assert "openai:gpt-4o-mini answers in" in done.out
+    assert KEY not in done.out
+    quietly = run("doctor", "--json").json
+    assert (quietly["keys_set"]["OPENAI_API_KEY"], quietly["models"], vendor.asked) == (True, {}, 1)
+    vendor.status = 401
+    refused = run("doctor", "--ask", "openai:gpt-4o-mini", "--ask", "nobody:x")
+    assert refused.code == 1
+    assert "openai:gpt-4o-mini: ModelError" in refused.err
+    assert "nobody:x: ConfigurationError: 'nobody:x' is not 'vendor:model'" in refused.err
+    assert KEY not in refused.out + refused.err
+
+
+def test_every_command_has_a_help_with_its_options(run: Command) -> None:
+    top = run("--help").out
+    for name in ("judge", "report", "compare", "review", "calibrate", "audit", "show", "doctor", "demo"):
+        assert f"  {name} " in top
+        assert run(name, "-h").out.startswith(f"Usage: jury {name}")
+    options = run("judge", "--help").out
+    for name in OPTIONS.split():
+        assert f"--{name} " in options
+    assert run("--version").out.startswith("jury-adapters ")
+    assert run().code == 2
+    assert run("jugde").code == 2
+
+
+def test_a_process_ends_with_the_exit_code(run: Command) -> None:
+    files: dict[str, Content] = {"cases.jsonl": boat("huh"), "jury.yaml": BOAT}
+    done = run.process("judge", "cases.jsonl", "--jury", "jury.yaml", "--json", "--fail-under", "1", files=files)
+    assert (done.code, done.json["cases"]) == (1, 1)
+    assert "1 of 1 cases could not be judged" in done.err
+    assert "\x1b" not in done.out + done.err
+
+
+def test_a_reader_that_goes_away_gets_no_traceback(run: Command) -> None:
+    with subprocess.Popen(
+        command("show", "schema"), cwd=run.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()  # before anything is printed
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+def test_the_help_loads_no_statistics_and_a_missing_part_is_named(run: Command) -> None:
+    program = (
+        "import sys\nfrom jury_adapters.cli import main\nsys.argv = ['jury', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n"
+        "    print([name for name in ('numpy', 'openai', 'jinja2') if name in sys.modules])"
+    )
+    assert run_python(run.folder, program).stdout.endswith("[]\n")
+    missing = "import sys\nsys.modules['typer'] = None\nfrom jury_adapters.cli import main\nmain()"
+    assert "pip install 'jury-adapters[cli]'" in run_python(run.folder, missing).stderr
+
+
+def run_python(folder: Path, program: str) -> "subprocess.CompletedProcess[str]":
+    options = {"cwd": folder, "env": environment(), "capture_output": True, "text": True}
+    return subprocess.run([sys.executable, "-c", program], check=False, **options)  # type: ignore[call-overload,no-any-return]
