@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 if TYPE_CHECKING:  # pytest loads this module in every run, which must not become slower by it
+    from _pytest.terminal import TerminalReporter  # pytest 8 does not export it
+
     from jury_adapters.core.asking import Asking, JudgedRun
     from jury_adapters.core.case import Case, CaseLike
     from jury_adapters.core.judge import Judge, JudgeLike
@@ -48,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--jury-store", metavar="PLACE", help="keep judgments here, so that nothing is paid for twice")
     group.addoption("--jury-max-usd", type=float, metavar="USD", help="spend at most so many US dollars on judging")
     group.addoption("--jury-allow-commands", action="store_true", help="let jury files run programs")
-    group.addoption("--jury-allow-base-url", action="store_true", help="let jury files send your keys to addresses")
+    group.addoption("--jury-allow-base-url", action="store_true", help="let jury files name servers; they get no key")
     parser.addini("jury", "the jury of tests that name none, relative to the root directory")
     parser.addini("jury_store", "where judgments are kept, relative to the root directory")
 
@@ -270,7 +272,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         sent["jury_adapters"] = (dict(mine.sums), dict(mine.notes))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: "TerminalReporter", config: pytest.Config) -> None:
     """Print the judgments and the cost of this run, the judges that broke, and the tests that need review."""
     if any(config.stash[_SESSION].sums.values()):
         terminalreporter.section("jury")

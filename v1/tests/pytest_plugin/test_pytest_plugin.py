@@ -4,8 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-pytest_plugins = ["pytester"]
+import jury_adapters.pytest_plugin
+import jury_adapters.testing
+from jury_adapters.checks import CHECKS
 
+pytest_plugins = ["pytester"]
+# A run in this process forgets what it loads, so that a second run would have other classes than the plugin.
+LOADED = [*(getattr(jury_adapters, name) for name in jury_adapters.__all__), *CHECKS.values()]
 
 JURY = """
 jurors:
