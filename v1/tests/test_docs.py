@@ -21,7 +21,7 @@ def words(page):
     return len(re.findall(r"\S+", page.read_text(encoding="utf-8")))
 
 
-@pytest.mark.filterwarnings("ignore:'upload_runs' parameter is in beta")
+@pytest.mark.filterwarnings("ignore:'upload_runs' parameter is in beta", "ignore:asyncio_module")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_blocks_of_a_page_run_and_print_what_they_say(page, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
@@ -54,3 +54,23 @@ def test_every_check_and_every_rubric_is_on_its_page():
     tables = {name for line in text.splitlines() if line.startswith("| ") for name in re.findall(r"`(\w+)`", line)}
     rubrics = {path.stem for path in (PROJECT / "jury_adapters" / "critic" / "rubrics").glob("*.yaml")}
     assert tables == {*CHECKS, *rubrics}
+
+
+def test_the_map_of_changes_names_files():
+    text = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "`" in line]
+    named = [path for row in rows for path in re.findall(r"`([\w/.]+)`", row) if "/" in path or path.endswith(".py")]
+    assert len(named) >= 40
+    for path in named:
+        assert (PROJECT / "jury_adapters" / path.removeprefix("jury_adapters/")).exists(), path
+
+
+def test_the_tests_that_security_names_exist():
+    text = (PROJECT / "SECURITY.md").read_text(encoding="utf-8")
+    for path in re.findall(r"`(tests/[\w/.]+)`", text):
+        assert (PROJECT / path).exists(), path
+
+
+@pytest.mark.parametrize(("page", "most"), [("SECURITY.md", 500), ("CONTRIBUTING.md", 600)])
+def test_a_page_beside_the_documentation_is_short(page, most):
+    assert words(PROJECT / page) <= most
