@@ -15,10 +15,8 @@ from jury_adapters.core.text import visible
 from jury_adapters.core.values import ConfigurationError, InputError
 from jury_adapters.inputs.files import Row, read_rows
 from jury_adapters.inputs.rows import case_of_row
-from jury_adapters.inputs.run import listed, missing
-
-_MOST_NAMED = 20  # rows that cannot be read
-
+from jury_adapters.inputs.run import Run, default_case, listed, missing
+from jury_adapters.inputs.traces import is_trace, read_traces
 
 @dataclass(frozen=True)
 class CaseFile:
@@ -69,18 +67,25 @@ class CaseFile:
                     f"the columns are {listed(given)}"
                 )
         if not found.cases:
-            first = f"; the first: {found.unread[0]}" if found.unread else ""
-            raise InputError(f"{self.path}: none of {len(found.unread):,} rows is a case{first}")
+            raise InputError(
+                f"{self.path}: none of {len(found.unread):,} rows is a case"
+                f"{'; the first: '.join(['', *found.unread[:1]])}"
+            )
         return found
 
     def _rows(self) -> Iterator[Row]:
-        return islice(read_rows(self.path), self.limit)
+        first = next(read_rows(self.path), None)
+        if first is None or not is_trace(first.values):
+            return islice(read_rows(self.path), self.limit)
+        runs = islice(read_traces(row.values for row in read_rows(self.path)), self.limit)
+        return (Row(n, {"trace": run}, run if isinstance(run, InputError) else None) for n, run in enumerate(runs, 1))
 
     def _read(self, row: Row) -> tuple[Case | InputError, Mapping[str, Any]]:
         try:
             if row.error is not None:
                 raise row.error
-            case = case_of_row(row.values, self.field_map)
+            run = row.values.get("trace")
+            case = default_case(run) if isinstance(run, Run) else case_of_row(row.values, self.field_map)
         except InputError as error:
             return InputError(f"line {row.line}: {error}"), row.values
         given = {**case.metadata, **row.values}
@@ -117,9 +122,9 @@ class Survey:
 
     def remarks(self) -> Iterator[str]:
         """Yield the rows that cannot be read, and what else is worth knowing before the run."""
-        yield from self.unread[:_MOST_NAMED]
-        if len(self.unread) > _MOST_NAMED:
-            yield f"and {len(self.unread) - _MOST_NAMED:,} more rows that cannot be read"
+        yield from self.unread[:20]
+        if len(self.unread) > 20:
+            yield f"and {len(self.unread) - 20:,} more rows that cannot be read"
         if not self.answered:
             yield f"no case has an answer; the columns are {listed(self.columns)}"
 
@@ -135,24 +140,25 @@ class Survey:
             return
         from jury_adapters.stats.votes import Votes  # needs NumPy
 
-        neutral = [label for label, meaning in (jury.labels or {}).items() if meaning is Status.LABEL]
-        said = [Judgment(status=Status.LABEL, label=label) for label in neutral]
-        said = said or [Judgment(status=Status.PASS), Judgment(status=Status.FAIL)]
+        said = [
+            Judgment(status=Status.LABEL, label=label)
+            for label, meaning in (jury.labels or {}).items()
+            if meaning is Status.LABEL
+        ] or [Judgment(status=Status.PASS), Judgment(status=Status.FAIL)]
         if jury.labels is not None:
             people = [Result(jury="", case=None, judgment=said[0], human_label=one) for one in self.labels.values()]
             Votes.of([*people, *said], pass_labels=pass_labels)
 
     def of_this_run(self, results: Iterable[Result], strange: Counter[str]) -> Iterator[Result]:
         """Yield the results of these cases, and count the others of the file."""
-        left = Counter(self.cases)
+        left: Counter[Any] = Counter(self.cases)
         for result in results:
-            key = _key(result.case) if result.case is not None else None
-            if key is not None and not left[key]:
-                strange["of other cases"] += 1
-                continue
-            if key is not None:
+            key = None if result.case is None else _key(result.case)
+            if key is None or left[key]:
                 left[key] -= 1
-            yield result
+                yield result
+            else:
+                strange["of other cases"] += 1
 
 
 def parse_map(given: Iterable[str]) -> dict[str, str]:

@@ -18,7 +18,6 @@ from jury_adapters.cli.console import (
     AsJson,
     DryRun,
     ExitCode,
-    JuryFile,
     LabelColumn,
     MaxUsd,
     Page,
@@ -45,6 +44,9 @@ if TYPE_CHECKING:
     from jury_adapters.report import Report
 
 
+SomeJury = Annotated[
+    Path | None, file_option("The jury, a YAML file; by default the offline screen.", "--jury", exists=True)
+]
 Out = Annotated[Path | None, file_option("Write a line of JSON per case; a file of the same jury is continued.")]
 FailUnder = Annotated[float | None, typer.Option(help="Exit with 1 unless this share of cases passes.", min=0, max=1)]
 FieldMap = Annotated[
@@ -60,7 +62,7 @@ Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if a row can
 def judge(
     cases: Annotated[Path, file_argument("Rows with answers: .jsonl, .json, .csv or .tsv, or packed as .gz.")],
     *,
-    jury: JuryFile,
+    jury: SomeJury = None,
     out: Out = None,
     report: Page = None,
     store: StorePlace = None,
@@ -81,6 +83,8 @@ def judge(
 ) -> ExitCode:
     """Judge every case of a file, and sum up.
 
+    The offline screen fails numbers and names that no context has, and passes whole sentences of the contexts.
+
     Rows have the column names of LangSmith, LlamaIndex, ragas or DeepEval. A row that cannot be read is named with its
     line, and counts as an ERROR; the others are judged.
 
@@ -91,9 +95,12 @@ def judge(
     ABSTAIN and ERROR have not passed.
     """
     from jury_adapters.config import load_jury
+    from jury_adapters.grounding import grounding_screen
 
     check_places({"--out": out, "--report": report}, (cases, jury, Path(store) if store else None))
-    judges = load_jury(jury, allow_commands=allow_commands, allow_base_url=allow_base_url)
+    judges = (
+        load_jury(jury, allow_commands=allow_commands, allow_base_url=allow_base_url) if jury else grounding_screen()
+    )
     if fail_under is not None and Status.LABEL in (judges.labels or {}).values():
         raise ConfigurationError(f"--fail-under needs verdicts of PASS or FAIL, and {jury} gives labels")
     file = CaseFile(cases, parse_map(map_ or ()), label_column, group, limit)
@@ -104,7 +111,7 @@ def judge(
     if dry_run:
         return show_estimate(judges, file.cases(), as_json=as_json)
     budget = None if max_usd is None else Budget(max_usd=max_usd)
-    run = _Run(file, survey, judges, title=judges.name or jury.name, pass_labels=pass_label or (), quiet=quiet)
+    run = _Run(file, survey, judges, title=judges.name or cases.name, pass_labels=pass_label or (), quiet=quiet)
     found = run.report(out, store, budget, overwrite=overwrite)
     present(found, report, as_json=as_json, quiet=quiet, complete=run.whole)
     if budget is not None and budget.refused:

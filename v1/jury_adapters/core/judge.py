@@ -186,7 +186,7 @@ class Judge(ABC):
     def _with(self, **changes: Any) -> Self:
         other = copy.copy(self)
         for name, value in changes.items():
-            setattr(other, name, value)
+            object.__setattr__(other, name, value)  # it may be a frozen dataclass
         return other
 
     def __repr__(self) -> str:

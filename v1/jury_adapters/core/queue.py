@@ -72,6 +72,8 @@ class JudgeQueue:
     ) -> None:
         if not 0 <= sample <= 1 or max_pending < 1 or max_concurrency < 1:
             raise ConfigurationError("sample= is in 0..1, and max_pending= and max_concurrency= are numbers from 1")
+        if not (on_verdict is None or callable(on_verdict)):
+            raise ConfigurationError(f"on_verdict= is a function of a JudgedRun, not {type(on_verdict).__name__}")
         self.asking = Asking(jury, case, store, budget)
         self.counts: Counter[str] = Counter()
         self.on_verdict, self.sample, self.max_pending = on_verdict, sample, max_pending

@@ -5,11 +5,12 @@ from typing import Any
 
 from jury_adapters.core.case import NAMES, Case, Step
 from jury_adapters.core.values import EMPTY, ConfigurationError, InputError
+from jury_adapters.inputs.images import images_of_column
 from jury_adapters.inputs.messages import field_of
 from jury_adapters.inputs.run import MESSAGES, Run, default_case, listed, missing
 
 _NAMES = {**NAMES, "messages": MESSAGES, "generator": ("generator",), "id": ("id", "item_id", "example_id")}
-_PLAIN = ("candidates", "steps", "workspace")  # fields of a case that a row may have as they are
+_PLAIN = ("candidates", "steps", "workspace", "images")  # fields of a case that a row may have as they are
 _CALL = {"name": "tool", "input_parameters": "arguments", "output": "output"}  # of DeepEval
 _REMEDY = "name it by field_map={'answer': 'COLUMN'}, or --map answer=COLUMN"
 
@@ -21,7 +22,8 @@ def case_of_row(
 
     A row has the parts ``inputs``, ``outputs`` and ``reference_outputs``, as in LangSmith and openevals, or it is flat,
     with the usual names as columns, as in LlamaIndex, ragas and DeepEval. The first of ``id``, ``item_id`` and
-    ``example_id`` is the id. The other columns become metadata. Texts stay as they are; None and NaN are missing.
+    ``example_id`` is the id; see :func:`jury_adapters.inputs.images.images_of_column` for ``images``. The other columns
+    become metadata. Texts stay as they are; None and NaN are missing.
 
     Args:
         row: the values by column.
@@ -43,6 +45,8 @@ def case_of_row(
         plain["steps"] = [
             {_CALL[name]: one for name in _CALL if (one := field_of(call, name)) is not None} or call for call in called
         ]
+    if "images" in plain:
+        plain["images"] = images_of_column(plain["images"])
     try:
         return Case.of(case, plain) if plain else case
     except ConfigurationError as error:

@@ -13,6 +13,7 @@ from jury_adapters.core.case import NAMES, Case, Step
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import InputError, problems_of
 from jury_adapters.inputs.evidence import evidence_in
+from jury_adapters.inputs.images import images_of
 from jury_adapters.inputs.messages import Turn, field_of, first_of, read_messages, role_of, text_of_blocks
 
 MESSAGES = ("chat_history", "messages")
@@ -68,7 +69,8 @@ def default_case(run: Run, evidence: Callable[[Step], bool] | None = None, *, re
 
     The usual names are those of :data:`jury_adapters.core.case.NAMES`. An input that comes back unchanged in the
     outputs is no answer, and neither is one of several unnamed texts. Contexts are those of the outputs, else of the
-    inputs, else what retrievers and tools found; see :func:`evidence_in`. A run that failed makes a case with an error
+    inputs, else what retrievers and tools found; see :func:`evidence_in`. Images are those of the messages of the last
+    turn. A run that failed makes a case with an error
     and no answer, which is FAIL. Outputs that are a case are the case.
 
     Args:
@@ -113,6 +115,7 @@ def _case_of(run: Run, evidence: Callable[[Step], bool] | None) -> Case:
         or took.get("reference"),
         messages=turn.earlier,
         steps=steps,
+        images=images_of([*took.get("messages", ()), *gave.get("messages", ())]),
         generator=run.generator,
         error=run.error or None,
         id=run.id or None,

@@ -21,7 +21,7 @@ from jury_adapters.core.context import context
 from jury_adapters.core.judge import JudgeLike
 from jury_adapters.core.queue import JudgeQueue
 from jury_adapters.core.store import Store
-from jury_adapters.core.values import error_text
+from jury_adapters.core.values import ConfigurationError, error_text
 from jury_adapters.inputs.messages import role_of, text_of
 from jury_adapters.inputs.run import Run, default_case
 
@@ -153,6 +153,8 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
             budget=budget,
             exit_timeout=exit_timeout,
         )
+        if not (select is None or callable(select)):
+            raise ConfigurationError(f"select= is a function of a run, not {select!r}")
         self.select = select
 
     def _reset(self) -> None:

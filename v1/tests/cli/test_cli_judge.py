@@ -67,6 +67,11 @@ INPUTS = {
     "another column": Row(
         0, "PASS 1", "", [{"question": "When?", "Model Reply": "2018"}], options="--map answer=Model&Reply"
     ),
+    "a trace of OpenTelemetry": Row(
+        0, "PASS 1", "",
+        [{"traceId": "5b8e", "spanId": "01", "parentSpanId": None, "name": "chat",
+          "attributes": {"openinference.span.kind": "LLM", "input.value": "When?", "output.value": "In 2018."}}],
+    ),
     "a path": Row(
         0, "PASS 1", "", [{"question": "When?", "data": {"replies": ["2018"]}}], options="--map answer=data.replies.0"
     ),
@@ -285,3 +290,11 @@ def test_outputs_never_replace_inputs(run: Command) -> None:
         assert (run.folder / "cases.jsonl").read_text() == lines(ANSWERS)
         assert (run.folder / "jury.yaml").read_text() == BRIEF
     assert sorted(path.name for path in Path(run.folder).iterdir()) == ["cases.jsonl", "jury.yaml", "link.jsonl"]
+
+
+def test_without_a_jury_the_offline_screen_judges(run: Command) -> None:
+    contexts = ["The bridge opened in 1998."]
+    answers = ("The bridge opened in 1998.", "It opened in 1999.", "It was opened.")
+    rows = [{"question": "When?", "answer": one, "contexts": contexts} for one in answers]
+    found = run("judge", "cases.jsonl", "--json", files={"cases.jsonl": rows})
+    assert (found.code, statuses_of(found.json)) == (0, "PASS 1 FAIL 1 ABSTAIN 1")

@@ -10,6 +10,7 @@ import weakref
 from contextvars import ContextVar
 
 import pytest
+from fact_tables import each_row
 from running import Memory, Paying, in_threads, passes, script, until
 
 from jury_adapters import Budget, Case, ConfigurationError, Ensemble, JudgeQueue, Status, judge
@@ -74,7 +75,7 @@ def coroutine_function(told):
     return sink
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sink", "kind"),
     [
         (function, Told),
@@ -104,8 +105,8 @@ def test_without_a_sink_runs_are_judged_and_counted():
     assert queue.counts == {"judged": 1}
 
 
-@pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt, asyncio.CancelledError])
-@pytest.mark.parametrize("waits", [False, True], ids=["function", "coroutine function"])
+@each_row("error", [ValueError, SystemExit, KeyboardInterrupt, asyncio.CancelledError])
+@each_row("waits", [False, True], ids=["function", "coroutine function"])
 def test_whatever_a_sink_raises_is_counted_and_the_next_run_is_told(error, waits):
     told = Told()
 
@@ -349,7 +350,7 @@ def case_of(run):
     return {"question": run} if run == "a mapping" else Case(question=run)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("run", "status"),
     [("a case", PASS), ("a mapping", PASS), ("no case", ERROR), ("nothing", ERROR), ("exit", ERROR)],
 )
@@ -415,7 +416,7 @@ def test_a_slow_sink_counts_as_work():
     assert queue.counts == {"judged": 20}
 
 
-@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit])
+@each_row("error", [SystemExit, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit])
 def test_a_judge_that_breaks_does_not_stop_the_judging_of_others(error):
     """Trap 5."""
     told = Told()
@@ -432,7 +433,7 @@ def test_a_judge_that_breaks_does_not_stop_the_judging_of_others(error):
     assert queue.counts == {"judged": 3}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "options",
     [{"sample": 1.5}, {"sample": -0.1}, {"max_pending": 0}, {"max_concurrency": 0}, {"sample": float("nan")}],
     ids=str,
@@ -443,5 +444,7 @@ def test_wrong_options_are_refused(options):
 
 
 def test_what_is_no_judge_is_refused_at_once():
+    with pytest.raises(ConfigurationError, match="on_verdict= is a function of a JudgedRun, not list"):
+        JudgeQueue(passes, on_verdict=[print])
     with pytest.raises(ConfigurationError, match="a judge is"):
         JudgeQueue("majority")

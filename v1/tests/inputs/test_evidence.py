@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
+from fact_tables import each_row
 
 from jury_adapters import Step
 from jury_adapters.inputs.evidence import evidence_in
@@ -35,7 +35,7 @@ SHARES = [
 ]
 
 
-@pytest.mark.parametrize(("group", "rows", "least", "wanted"), SHARES, ids=[one[0] for one in SHARES])
+@each_row(("group", "rows", "least", "wanted"), SHARES, ids=[one[0] for one in SHARES])
 def test_the_share_of_rows_that_are_right(group: str, rows: int, least: int, wanted: str) -> None:
     assert len(ROWS[group]) == rows
     right = [row for row in ROWS[group] if (found_in(row) is None) == (wanted == "left out")]
@@ -75,7 +75,7 @@ STRUCTURE: dict[str, tuple[dict[str, Any], str | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("step", "found"), STRUCTURE.values(), ids=STRUCTURE)
+@each_row(("step", "found"), STRUCTURE.values(), ids=STRUCTURE)
 def test_structure_decides_first(step: dict[str, Any], found: str | None) -> None:
     assert evidence_in(Step(**step), answer="In 1994.") == found
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import (
@@ -233,7 +234,7 @@ TEXTS: dict[str, tuple[Any, str | None, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("message", "role", "text"), TEXTS.values(), ids=TEXTS)
+@each_row(("message", "role", "text"), TEXTS.values(), ids=TEXTS)
 def test_the_role_and_the_text_of_a_message(message: Any, role: str | None, text: str) -> None:
     assert (role_of(message), text_of(message)) == (role, text)
 
@@ -334,7 +335,7 @@ STEPS: dict[str, tuple[list[Any], str | None, list[dict[str, Any]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("messages", "answer", "steps"), STEPS.values(), ids=STEPS)
+@each_row(("messages", "answer", "steps"), STEPS.values(), ids=STEPS)
 def test_the_answer_and_the_steps_of_a_turn(
     messages: list[Any], answer: str | None, steps: list[dict[str, Any]]
 ) -> None:
@@ -373,7 +374,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("message", "said"), REFUSED.values(), ids=REFUSED)
+@each_row(("message", "said"), REFUSED.values(), ids=REFUSED)
 def test_a_message_that_cannot_be_read_is_refused_without_its_content(message: Any, said: str) -> None:
     with pytest.raises(InputError, match=said) as refused:
         read_messages([("user", "?"), message])
@@ -398,7 +399,7 @@ BLOCKS: dict[str, tuple[Any, str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "text"), BLOCKS.values(), ids=BLOCKS)
+@each_row(("value", "text"), BLOCKS.values(), ids=BLOCKS)
 def test_content_blocks_are_told_from_other_lists(value: Any, text: str | None) -> None:
     assert text_of_blocks(value) == text
 

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.documents import Document
@@ -149,7 +150,7 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("row", "fields"), ROWS.values(), ids=ROWS)
+@each_row(("row", "fields"), ROWS.values(), ids=ROWS)
 def test_the_case_of_a_row(row: dict[str, Any], fields: dict[str, Any]) -> None:
     assert case_of_row(row) == Case(**fields)
 
@@ -205,7 +206,7 @@ MAPPED: dict[str, tuple[dict[str, Any], dict[str, str], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("row", "field_map", "fields"), MAPPED.values(), ids=MAPPED)
+@each_row(("row", "field_map", "fields"), MAPPED.values(), ids=MAPPED)
 def test_a_map_says_where_the_fields_are(
     row: dict[str, Any], field_map: dict[str, str], fields: dict[str, Any]
 ) -> None:
@@ -257,7 +258,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("row", "field_map", "said"), REFUSED.values(), ids=REFUSED)
+@each_row(("row", "field_map", "said"), REFUSED.values(), ids=REFUSED)
 def test_other_rows_are_refused_with_the_columns(row: dict[str, Any], field_map: dict[str, str], said: str) -> None:
     with pytest.raises(InputError, match=said) as refused:
         case_of_row(row, field_map)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.documents import Document
@@ -280,7 +281,7 @@ READ: dict[str, tuple[Any, Any, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("inputs", "outputs", "fields"), READ.values(), ids=READ)
+@each_row(("inputs", "outputs", "fields"), READ.values(), ids=READ)
 def test_what_a_run_was_asked_and_answered(inputs: Any, outputs: Any, fields: dict[str, Any]) -> None:
     assert default_case(Run(inputs=inputs, outputs=outputs)) == Case(**fields)
 
@@ -335,7 +336,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("inputs", "outputs", "said"), REFUSED.values(), ids=REFUSED)
+@each_row(("inputs", "outputs", "said"), REFUSED.values(), ids=REFUSED)
 def test_a_run_without_a_known_answer_is_refused_with_the_way_out(inputs: Any, outputs: Any, said: str) -> None:
     with pytest.raises(InputError, match=said) as refused:
         default_case(Run(inputs=inputs, outputs=outputs))
@@ -376,7 +377,7 @@ REFERENCES: dict[str, tuple[Any, str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("reference", "text"), REFERENCES.values(), ids=REFERENCES)
+@each_row(("reference", "text"), REFERENCES.values(), ids=REFERENCES)
 def test_the_reference_of_a_run(reference: Any, text: str | None) -> None:
     assert default_case(Run(inputs=ASKED, outputs={"answer": SAID}, reference=reference)).reference == text
 
@@ -423,7 +424,7 @@ FAILED: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", FAILED)
+@each_row("name", FAILED)
 def test_a_run_that_failed_is_fail(name: str) -> None:
     inputs, outputs = FAILED[name]
     run = Run(id="r1", inputs=inputs, outputs=outputs, error="ValueError('boom')")
@@ -459,7 +460,7 @@ STEPS: dict[str, tuple[list[str], list[str], list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("ran", "told", "outputs"), STEPS.values(), ids=STEPS)
+@each_row(("ran", "told", "outputs"), STEPS.values(), ids=STEPS)
 def test_calls_that_ran_are_steps(ran: list[str], told: list[str], outputs: list[str]) -> None:
     case = default_case(Run(inputs=ASKED, outputs=read(*told), steps=heard(*ran)))
     assert [step.output for step in case.steps if step.tool] == outputs
@@ -491,7 +492,7 @@ PASSAGES: dict[str, tuple[Any, list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("value", "texts"), PASSAGES.values(), ids=PASSAGES)
+@each_row(("value", "texts"), PASSAGES.values(), ids=PASSAGES)
 def test_passages_are_texts(value: Any, texts: list[str]) -> None:
     assert texts_of(value) == tuple(texts)
     assert default_case(Run(inputs={"question": ASKED}, outputs={"answer": SAID, "contexts": value})).contexts == tuple(
@@ -528,7 +529,7 @@ NODES: dict[str, tuple[dict[str, Any], Any, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("inputs", "node", "fields"), NODES.values(), ids=NODES)
+@each_row(("inputs", "node", "fields"), NODES.values(), ids=NODES)
 def test_the_state_of_a_real_graph(inputs: Any, node: Any, fields: dict[str, Any]) -> None:
     assert default_case(Run(inputs=inputs, outputs=graph(node).invoke(inputs))) == Case(**fields)
 
