@@ -18,6 +18,7 @@ from jury_adapters.inputs.rows import case_of_row
 from jury_adapters.inputs.run import Run, default_case, listed, missing
 from jury_adapters.inputs.traces import is_trace, read_traces
 
+
 @dataclass(frozen=True)
 class CaseFile:
     """Rows of a file as cases.

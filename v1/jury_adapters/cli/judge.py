@@ -83,8 +83,6 @@ def judge(
 ) -> ExitCode:
     """Judge every case of a file, and sum up.
 
-    The offline screen fails numbers and names that no context has, and passes whole sentences of the contexts.
-
     Rows have the column names of LangSmith, LlamaIndex, ragas or DeepEval. A row that cannot be read is named with its
     line, and counts as an ERROR; the others are judged.
 
@@ -120,10 +118,8 @@ def judge(
         way = f"the same command goes on with {out}" if out else "with --out the next run would go on from here"
         say(f"stopped by Ctrl-C: {found.summary.cases:,} of {survey.rows:,} rows are judged; {way}", "yellow")
         return ExitCode.INTERRUPTED
-    reasons = found.summary.unmet(fail_under=fail_under)
-    if strict and survey.unread:
-        reasons.append(f"--strict: {len(survey.unread):,} of {survey.rows:,} rows could not be read")
-    return not_met(reasons)
+    unread = [f"--strict: {len(survey.unread):,} of {survey.rows:,} rows could not be read"]
+    return not_met([*found.summary.unmet(fail_under=fail_under), *(unread if strict and survey.unread else ())])
 
 
 @dataclass

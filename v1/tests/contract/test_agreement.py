@@ -6,6 +6,7 @@ from itertools import combinations
 
 import krippendorff
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ RATINGS = st.lists(st.lists(st.sampled_from([None, 1, 2, 3, 5]), min_size=3, max
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(units=RATINGS)
 def test_alpha_is_that_of_the_package_krippendorff(level: str, units: list) -> None:
     alpha = krippendorff_alpha(units, level)
@@ -34,8 +35,8 @@ def test_alpha_is_that_of_the_package_krippendorff(level: str, units: list) -> N
 UNDEFINED = [[], [[]], [[1]], [[1, None], [None, 2]], [[1, 1], [1, 1]], [[0, 0], [0, 0]]]
 
 
-@pytest.mark.parametrize("units", UNDEFINED)
-@pytest.mark.parametrize("level", ["nominal", "ratio"])
+@each_row("units", UNDEFINED)
+@each_row("level", ["nominal", "ratio"])
 def test_alpha_is_undefined_where_nothing_varies(units: list, level: str) -> None:
     assert krippendorff_alpha(units, level) is None
 
@@ -62,12 +63,12 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("ballots", "agreement"), PAIRS)
+@each_row(("ballots", "agreement"), PAIRS)
 def test_agreement_is_the_share_of_pairs_that_agree_or_how_near_scores_are(ballots: list, agreement: float) -> None:
     assert pairwise_agreement(ballots) == (agreement if agreement is None else pytest.approx(agreement))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from("ABC"), min_size=2, max_size=9))
 def test_agreement_does_not_depend_on_the_order_and_counts_pairs(ballots: list) -> None:
     pairs = [*combinations(ballots, 2)]
@@ -78,7 +79,7 @@ def test_agreement_does_not_depend_on_the_order_and_counts_pairs(ballots: list) 
 BANDS = [(1.0, "high"), (0.8, "high"), (0.7999, "medium"), (0.67, "medium"), (0.666, "low"), (0.0, "low")]
 
 
-@pytest.mark.parametrize(("agreement", "band"), BANDS)
+@each_row(("agreement", "band"), BANDS)
 def test_bands_are_those_of_krippendorff(agreement: float, band: str) -> None:
     jurors = [Judgment(status="PASS", score=score) for score in (0.0, round(1 - agreement, 9))]
     verdict = Judgment(status="PASS", voting="median", judgments=jurors)

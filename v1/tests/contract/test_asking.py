@@ -4,6 +4,7 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
+from fact_tables import each_row
 from running import Memory, Paying, passes
 
 from jury_adapters import Budget, Case, ConfigurationError, Ensemble, Judgment, Status, abstain, judge
@@ -107,7 +108,7 @@ def test_a_run_that_is_cancelled_is_cancelled():
     assert asyncio.run(main())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("judgment", "allow", "block"),
     [
         (Judgment(status="PASS"), True, True),

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from itertools import count, islice
 
 import pytest
+from fact_tables import each_row
 from running import (
     EACH_ORDER,
     EACH_WAY,
@@ -165,8 +166,8 @@ def test_the_error_of_a_bad_row_names_the_field_and_not_the_value():
 FRAME = type("Frame", (), {"columns": ["question"], "__iter__": lambda self: iter(self.columns)})()
 
 
-@pytest.mark.parametrize("one", ["a question", Case(question="q"), {"question": "q"}, FRAME], ids=type)
-@pytest.mark.parametrize("many", [synchronously, asynchronously])
+@each_row("one", ["a question", Case(question="q"), {"question": "q"}, FRAME], ids=type)
+@each_row("many", [synchronously, asynchronously])
 def test_one_case_or_a_data_frame_is_not_taken_for_many_cases(many, one):
     with pytest.raises(ConfigurationError, match="many cases"):
         next(many(judge(passes), one))
@@ -418,7 +419,7 @@ def test_by_default_32_cases_are_judged_at_once(many):
     assert gauge.most == 32
 
 
-@pytest.mark.parametrize("limit", [0, -1, True, 1.5, "4", float("inf")])
+@each_row("limit", [0, -1, True, 1.5, "4", float("inf")])
 def test_the_limit_of_cases_at_once_is_a_whole_number_from_1(limit):
     with pytest.raises(ConfigurationError, match="max_concurrency"):
         judge(passes).judge_many(["a"], max_concurrency=limit)

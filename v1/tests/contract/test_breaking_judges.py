@@ -5,6 +5,7 @@ import sys
 import time
 
 import pytest
+from fact_tables import each_row
 from running import passes, tasks_left
 
 from jury_adapters import Check, Ensemble, Judge, Status, judge
@@ -94,7 +95,7 @@ def check(how):
 FORMS = [function, asynchronous_function, function_of_an_awaitable, subclass, check]
 
 
-@pytest.mark.parametrize("name", WAYS_TO_BREAK)
+@each_row("name", WAYS_TO_BREAK)
 def test_whatever_a_judge_raises_is_an_error_and_the_next_case_is_judged(name):
     """Trap 5: on the background loop."""
     for form in FORMS:
@@ -116,7 +117,7 @@ def run(work):
         return pytest.fail(f"{error!r} got out")
 
 
-@pytest.mark.parametrize("name", WAYS_TO_BREAK)
+@each_row("name", WAYS_TO_BREAK)
 def test_whatever_a_judge_raises_is_an_error_on_the_loop_of_the_application_too(name):
     """Trap 5: no function in a thread can be the Ctrl-C of the main thread, but an asynchronous one can."""
     for form in (function, asynchronous_function) if name != "KeyboardInterrupt" else (function,):
@@ -180,7 +181,7 @@ def test_an_estimate_that_raises_breaks_no_judgment():
     assert Ensemble([BreaksInEstimate(), passes]).judge("q").status is PASS
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("outcome", "named"),
     [
         (None, "NoneType"),

@@ -5,6 +5,7 @@ import re
 from fractions import Fraction
 
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import EACH_WAY, Memory, Paying, cases, in_threads, in_virtual_time, tasks_left, until
@@ -41,7 +42,7 @@ CALLS = st.lists(
 
 
 @given(limit=st.integers(0, 120), calls=CALLS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_whatever_is_asked_the_limit_holds_and_every_call_ends(limit, calls):
     budget, held, refused = Budget(max_tokens=limit), [0], []
 
@@ -209,7 +210,7 @@ def test_a_refusal_says_what_is_spent_and_what_the_limit_is():
     assert "max_usd" in str(refusal.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "limits",
     [{}, {"max_usd": -1}, {"max_tokens": -1}, {"max_calls": -1}, {"max_usd": float("nan")}, {"max_usd": None}],
     ids=str,
@@ -247,7 +248,7 @@ async def is_cancelled(took):
     raise asyncio.CancelledError
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("block", "spent", "calls"),
     [
         (fails, 10, 1),

@@ -5,6 +5,7 @@ from contextlib import suppress
 from itertools import product
 
 import pytest
+from fact_tables import each_row
 from running import in_virtual_time, passes
 
 from jury_adapters import CascadedJury, Ensemble, Scorecard, Status, Tier, judge
@@ -124,7 +125,7 @@ async def by_a_task_group(jury):
 WAYS_TO_CANCEL = [by_its_task, again_and_again, before_it_starts, by_a_limit, by_a_task_group]
 
 
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@each_row("shape", SHAPES.values(), ids=SHAPES)
 def test_whoever_cancels_gets_cancellation_and_no_judgment(shape):
     """Trap 3."""
 
@@ -145,7 +146,7 @@ async def turns_it_into_another_error(case):
         raise ConnectionError("the connection was closed") from None
 
 
-@pytest.mark.parametrize("shape", ["alone", "cascade", "fallbacks", "sequential"])
+@each_row("shape", ["alone", "cascade", "fallbacks", "sequential"])
 def test_a_judge_that_turns_its_cancellation_into_another_error_is_cancelled_all_the_same(shape):
     """Trap 3: nobody else is asked, or nothing could end the work."""
     jury = SHAPES[shape](judge(turns_it_into_another_error))
@@ -196,8 +197,8 @@ def of_the_coroutine_it_returns(case):
     return of_the_loop(case)
 
 
-@pytest.mark.parametrize("timeout", [None, 30.0])
-@pytest.mark.parametrize(
+@each_row("timeout", [None, 30.0])
+@each_row(
     "breaks", [plain, of_the_loop, a_future_was_cancelled, a_task_inside_was_cancelled, of_the_coroutine_it_returns]
 )
 def test_a_cancelled_error_of_a_jurors_own_is_one_error_among_its_peers(breaks, timeout):

@@ -3,6 +3,7 @@
 from itertools import product
 
 import pytest
+from fact_tables import each_row
 from jurors import FAIL, PASS, Says, jurors_of, labelled
 
 from jury_adapters import CascadedJury, Ensemble, Finding, GateFailed, Judgment, Tier, Usage, judge
@@ -49,7 +50,7 @@ STOPS = [  # policy; votes of its jury; options; the status with which the casca
 BY_RULE = ("reject_on_any_fail", "accept_on_all_pass")
 
 
-@pytest.mark.parametrize(("policy", "votes", "options", "status", "why"), STOPS)
+@each_row(("policy", "votes", "options", "status", "why"), STOPS)
 def test_a_policy_stops_or_goes_on(policy: str, votes: str, options: dict, status: str | None, why: str) -> None:
     passing, verdict = (cascade_of(votes, policy, last, **options).judge("?") for last in (PASS, FAIL))
     assert (passing.status, verdict.status) == (status or "PASS", status or "FAIL")
@@ -65,7 +66,7 @@ def test_a_policy_stops_or_goes_on(policy: str, votes: str, options: dict, statu
 SPELLINGS = ["REJECT_ON_ANY_FAIL", "ACCEPT_ON_ALL_PASS", "ESCALATE_ON_SPLIT", "Escalate_Below", "FINAL_TIER", "final"]
 
 
-@pytest.mark.parametrize("policy", SPELLINGS)
+@each_row("policy", SPELLINGS)
 def test_names_of_the_seeds_are_accepted(policy: str) -> None:
     assert Tier("t", Says(PASS), policy).policy == policy.lower().removesuffix("_tier")
 
@@ -81,7 +82,7 @@ SAID = [  # what a single judge of a tier says under each policy, and the status
 ]
 
 
-@pytest.mark.parametrize(("said", "stops"), SAID)
+@each_row(("said", "stops"), SAID)
 def test_a_tier_may_be_a_single_judge(said: Judgment, stops: dict) -> None:
     for policy in ("reject_on_any_fail", "accept_on_all_pass", "escalate_below"):
         jury = CascadedJury([Tier("first", Says(said, labels={"A": "LABEL"}), policy), Tier("last", Says(PASS))])
@@ -94,7 +95,7 @@ def test_a_tier_may_be_a_single_judge(said: Judgment, stops: dict) -> None:
 FINAL = [("PF", "FAIL"), ("PP", "PASS"), ("--", "ABSTAIN"), ("P!", "ERROR")]
 
 
-@pytest.mark.parametrize(("votes", "status"), FINAL)
+@each_row(("votes", "status"), FINAL)
 def test_the_final_tier_always_stops(votes: str, status: str) -> None:
     verdict = CascadedJury([Tier("only", Ensemble(jurors_of(votes)), "FINAL_TIER")]).judge("?")
     assert (verdict.status, verdict.stopped_at, verdict.by_rule) == (status, "only", False)
@@ -145,7 +146,7 @@ REVIEW = [  # policy of the first tier; its votes; the review reasons of the cas
 ]
 
 
-@pytest.mark.parametrize(("policy", "votes", "reasons"), REVIEW)
+@each_row(("policy", "votes", "reasons"), REVIEW)
 def test_a_tier_that_could_not_run_at_all_needs_review_and_a_rule_does_not(
     policy: str, votes: str, reasons: tuple
 ) -> None:

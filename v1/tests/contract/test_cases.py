@@ -5,13 +5,14 @@ import math
 from pathlib import Path
 
 import pytest
+from fact_tables import each_row
 
 from jury_adapters import Case, ConfigurationError, Image, Judge, Message, Step
 
 GOLDEN = json.loads((Path(__file__).parent / "content_hashes.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@each_row("name", GOLDEN)
 def test_a_content_hash_never_changes(name: str) -> None:
     fields, content_hash = GOLDEN[name]["case"], GOLDEN[name]["hash"]
     case = Case(**fields)
@@ -65,7 +66,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "found"), NAMES)
+@each_row(("fields", "found"), NAMES)
 def test_fields_have_their_usual_names(fields: dict, found: tuple) -> None:
     for case in (Case(**fields), Case.of(fields), Case.of(None, fields)):
         assert (case.question, case.answer, case.contexts, case.reference) == found
@@ -86,7 +87,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("fields", REFUSED)
+@each_row("fields", REFUSED)
 def test_what_is_no_case_is_refused_in_one_sentence(fields: object) -> None:
     with pytest.raises(ConfigurationError) as caught:
         Case.of(fields)
@@ -108,7 +109,7 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "fields"), CALLS)
+@each_row(("arguments", "fields"), CALLS)
 def test_a_judge_is_called_with_a_case_a_question_a_mapping_or_fields(arguments: tuple, fields: dict) -> None:
     judgment = Short().judge(*arguments, **fields, metadata={"x": math.nan}, id="7", generator="m")
     assert (judgment.status, judgment.reasoning) == ("PASS", "q: NaN")

@@ -3,6 +3,7 @@
 from itertools import product
 
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jurors import FAIL, PASS, Says, jurors_of, labelled, sure, votes_of
@@ -180,7 +181,7 @@ REASONS = [
 ]
 
 
-@pytest.mark.parametrize(("votes", "options", "part"), REASONS)
+@each_row(("votes", "options", "part"), REASONS)
 def test_the_reasoning_carries_the_numbers(votes: str, options: dict, part: str) -> None:
     assert part in verdict_of(votes, **options).reasoning
 
@@ -233,7 +234,7 @@ SCORES = [  # scores of jurors with the pass mark; options; score; status
 ]
 
 
-@pytest.mark.parametrize(("scores", "mark", "options", "score", "status"), SCORES)
+@each_row(("scores", "mark", "options", "score", "status"), SCORES)
 def test_scores_have_a_middle(scores: tuple, mark: float, options: dict, score: float | None, status: str) -> None:
     jurors = [judge(lambda case, one=one: one, threshold=mark) for one in scores]
     verdict = Ensemble(jurors, **options).judge("?")
@@ -251,7 +252,7 @@ CONFIDENT = [  # confidences of PASS, of FAIL; weights; status
 ]
 
 
-@pytest.mark.parametrize(("passed", "failed", "weights", "status"), CONFIDENT)
+@each_row(("passed", "failed", "weights", "status"), CONFIDENT)
 def test_votes_may_count_by_confidence(passed: tuple, failed: tuple, weights: list | None, status: str) -> None:
     votes = [sure(one, "PASS") for one in passed] + [sure(one, "FAIL") for one in failed]
     for options in ({"voting": "weighted"}, {"use_confidence": True}):
@@ -290,7 +291,7 @@ LABELS = [  # what the jurors say; the labels that are declared; options; status
 ]
 
 
-@pytest.mark.parametrize(("said", "declared", "options", "status", "label"), LABELS)
+@each_row(("said", "declared", "options", "status", "label"), LABELS)
 def test_labels_are_counted(said: str, declared: str, options: dict, status: str, label: str | None) -> None:
     labels = {one: KINDS[one].lower() for one in declared.split()}
     jurors = [judge(lambda case, one=one: one, labels=labels) for one in said.split()]
@@ -312,7 +313,7 @@ OWN_LABELS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "declared", "own"), OWN_LABELS)
+@each_row(("options", "declared", "own"), OWN_LABELS)
 def test_a_jury_declares_the_labels_of_its_verdicts(options: dict, declared: str, own: dict | None) -> None:
     jury = Ensemble([judge(lambda case: True, labels={one: KINDS[one].lower() for one in declared.split()})], **options)
     assert jury.labels == own
@@ -349,7 +350,7 @@ CUSTOM = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "found"), CUSTOM)
+@each_row(("rule", "found"), CUSTOM)
 def test_a_function_of_the_votes_is_a_rule(rule: object, found: tuple) -> None:
     verdict = verdict_of("P-PF", voting=rule, weights=[1, 1, 2, 1])
     assert (verdict.status.value, verdict.label, verdict.score) == found
@@ -410,7 +411,7 @@ MARKED = {
 }
 
 
-@pytest.mark.parametrize("name", MARKED)
+@each_row("name", MARKED)
 def test_a_jury_passes_from_its_pass_mark(name: str) -> None:
     member = MARKED[name]()
     said = member.judge("?")
@@ -435,7 +436,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(TREES, min_size=1, max_size=4), st.sampled_from(["parallel", "sequential", "early_stop"]))
 def test_one_judge_twice_is_two_samples_at_any_depth(trees: list, schedule: str) -> None:
     log: list = []

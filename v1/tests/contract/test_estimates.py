@@ -1,6 +1,7 @@
 """Estimates of cost, before anything is sent."""
 
 import pytest
+from fact_tables import each_row
 from running import Paying, passes
 
 from jury_adapters import CascadedJury, Case, ConfigurationError, Ensemble, Scorecard, Tier, Usage, judge
@@ -32,7 +33,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize(("jury", "parts"), SHAPES.values(), ids=SHAPES)
+@each_row(("jury", "parts"), SHAPES.values(), ids=SHAPES)
 def test_the_estimate_lists_what_each_part_may_take_at_most(jury, parts):
     built = jury()
     estimate = built.estimate_cost(iter(CASES))

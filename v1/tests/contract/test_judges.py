@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from fact_tables import each_row
 from jurors import FAIL, PASS, Says, jurors_of, labelled
 
 from jury_adapters import (
@@ -102,7 +103,7 @@ def test_a_function_may_return(kind: str) -> None:
 THRESHOLDS = [(0.7, 0.7, True), (0.3, 0.1 + 0.2, True), (0.69, 0.7, False), (0.0, 0.0, True), (True, 1.0, True)]
 
 
-@pytest.mark.parametrize(("said", "threshold", "passed"), THRESHOLDS)
+@each_row(("said", "threshold", "passed"), THRESHOLDS)
 def test_a_score_passes_from_the_threshold(said: float, threshold: float, passed: bool) -> None:
     assert judge(lambda case: said, threshold=threshold).judge("?").passed is passed
 
@@ -156,7 +157,7 @@ DECLARED = [
 ]
 
 
-@pytest.mark.parametrize(("labels", "declared"), DECLARED)
+@each_row(("labels", "declared"), DECLARED)
 def test_labels_are_declared_with_their_meaning(labels: object, declared: dict | None) -> None:
     assert judge(lambda case: True, labels=labels).labels == declared
     assert declared is None or ScriptedJudge([True], labels=labels).labels == declared
@@ -203,7 +204,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("given_judge", "name"), NAMES)
+@each_row(("given_judge", "name"), NAMES)
 def test_judges_have_names(given_judge: Judge, name: str) -> None:
     assert given_judge.name == name
     assert given_judge.judge("?").critic == name
@@ -219,7 +220,7 @@ PANELS = [
 ]
 
 
-@pytest.mark.parametrize(("given_names", "names"), PANELS)
+@each_row(("given_names", "names"), PANELS)
 def test_jurors_have_names_of_their_own(given_names: list | dict, names: list) -> None:
     if isinstance(given_names, dict):
         judges = {key: judge(function, name=name) for key, name in given_names.items()}
@@ -400,7 +401,7 @@ def refusal(make):
     return None
 
 
-@pytest.mark.parametrize("what", sorted({name.partition(":")[0] for name in MISUSE}))
+@each_row("what", sorted({name.partition(":")[0] for name in MISUSE}))
 def test_wrong_construction_is_refused_at_once_in_one_sentence(what: str) -> None:
     said = {name: refusal(make) for name, make in MISUSE.items() if name.startswith(f"{what}:")}
     assert {name: one for name, one in said.items() if not isinstance(one, str)} == {}
@@ -542,7 +543,7 @@ def fingerprints():
     return [make().fingerprint for group in DIFFERENT.values() for make in group]
 
 
-@pytest.mark.parametrize("group", DIFFERENT)
+@each_row("group", DIFFERENT)
 def test_judges_with_different_settings_have_different_fingerprints(group: str) -> None:
     seen: dict[str, list[int]] = {}
     for number, make in enumerate(DIFFERENT[group]):
@@ -566,7 +567,7 @@ def test_fingerprints_are_the_same_in_every_process() -> None:
     found = {
         subprocess.run(
             [sys.executable, "-c", program], cwd=Path(__file__).parent, capture_output=True, text=True, check=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[1])},
         ).stdout
         for seed in ("1", "2")
     }  # fmt: skip

@@ -8,6 +8,7 @@ import pickle
 import unicodedata
 
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jurors import ABSTAIN, ERROR, FAIL, PASS, labelled
@@ -85,7 +86,7 @@ def judgments(draw, inside=NOTHING):
 NESTED = judgments(st.lists(judgments(st.lists(judgments(), max_size=1)), min_size=1, max_size=2))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(NESTED)
 def test_a_judgment_survives_json_pickle_and_copies(judgment: Judgment) -> None:
     for text in (judgment.model_dump_json(), judgment.model_dump_json(exclude_defaults=True)):
@@ -99,7 +100,7 @@ def test_a_judgment_survives_json_pickle_and_copies(judgment: Judgment) -> None:
             other.metadata["x"] = 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(NESTED)
 def test_what_is_printed_is_one_line_each_and_moves_no_cursor(judgment: Judgment) -> None:
     for text in (str(judgment), repr(judgment)):
@@ -111,7 +112,7 @@ def test_what_is_printed_is_one_line_each_and_moves_no_cursor(judgment: Judgment
 HOSTILE = "a\x1b[2Jb\r\x08\x9b31m\u202ec\u2028d\x00\u200b"
 
 
-@pytest.mark.parametrize("field", ["critic", "label", "reasoning", "error", "tier", "why", "skipped", "inside"])
+@each_row("field", ["critic", "label", "reasoning", "error", "tier", "why", "skipped", "inside"])
 def test_no_field_brings_control_characters_to_the_terminal(field: str) -> None:
     values = {
         "skipped": {"skipped": (HOSTILE,)},
@@ -217,7 +218,7 @@ ODD_METADATA = [
 ]
 
 
-@pytest.mark.parametrize(("given_metadata", "found"), ODD_METADATA)
+@each_row(("given_metadata", "found"), ODD_METADATA)
 def test_metadata_become_json_values(given_metadata: dict, found: dict | None) -> None:
     judgment = Judgment(status="PASS", metadata=given_metadata, case_metadata=given_metadata)
     assert judgment.metadata == judgment.case_metadata
@@ -249,7 +250,7 @@ SURROGATES = [
 ]
 
 
-@pytest.mark.parametrize("place", range(len(SURROGATES)))
+@each_row("place", range(len(SURROGATES)))
 def test_whatever_a_function_returns_its_judgment_can_be_written(place: int) -> None:
     verdict = Ensemble([SURROGATES[place]]).judge("?", id="\ud800")
     assert Judgment.model_validate_json(verdict.model_dump_json()) == verdict
@@ -281,7 +282,7 @@ READINGS = [  # judgment; passed; decided; ballot; number
 ]
 
 
-@pytest.mark.parametrize(("judgment", "passed", "decided", "ballot", "number"), READINGS)
+@each_row(("judgment", "passed", "decided", "ballot", "number"), READINGS)
 def test_a_judgment_is_read_in_one_way(
     judgment: Judgment, passed: bool | None, decided: bool, ballot: str | None, number: float | None
 ) -> None:
@@ -334,7 +335,7 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize("key", KEYS)
+@each_row("key", KEYS)
 def test_keys_are_removed_from_errors_also_from_those_that_a_judge_returns(key: str) -> None:
     said = f"401: wrong key {key}; try again"
     jury = ScriptedJudge([Judgment(status="ERROR", error=said), RuntimeError(said)])
@@ -457,7 +458,7 @@ REVIEW = [
 ]
 
 
-@pytest.mark.parametrize(("judgment", "reasons"), REVIEW)
+@each_row(("judgment", "reasons"), REVIEW)
 def test_review_reasons(judgment: Judgment, reasons: tuple) -> None:
     assert {*judgment.review_reasons} == {*reasons}
     assert len(judgment.review_reasons) == len(reasons)
@@ -478,7 +479,7 @@ AGREEING = [  # votes; rule; agreement; band
 ]
 
 
-@pytest.mark.parametrize(("votes", "voting", "agreement", "band"), AGREEING)
+@each_row(("votes", "voting", "agreement", "band"), AGREEING)
 def test_agreement_of_a_verdict(votes: str, voting: str, agreement: float | None, band: str | None) -> None:
     found = verdict(votes, voting)
     assert found.agreement == (agreement if agreement is None else pytest.approx(agreement))
@@ -520,7 +521,7 @@ FAMILIES = [  # generator; models of the jurors; whether one is of the same fami
 ]
 
 
-@pytest.mark.parametrize(("generator", "models", "same"), FAMILIES)
+@each_row(("generator", "models", "same"), FAMILIES)
 def test_self_preference_is_looked_for_by_vendor_family(generator: str | None, models: list, same: bool | None) -> None:
     asked = [Judgment(status="PASS", model=model) for model in models]
     found = Judgment(status="PASS", voting="majority", judgments=[*asked, PASS, FAIL], generator=generator)

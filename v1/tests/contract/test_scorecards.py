@@ -4,6 +4,7 @@ import asyncio
 from itertools import product
 
 import pytest
+from fact_tables import each_row
 from jurors import ABSTAIN, ERROR, FAIL, PASS, Says, jurors_of, labelled, scored, votes_of
 
 from jury_adapters import Ensemble, Finding, Judge, Judgment, Scorecard, Usage, all_of, any_of, judge
@@ -37,7 +38,7 @@ def counted_in(options):
     return [*NAMES] if when in ("all", "any", 1, 2, 3) else [*when]
 
 
-@pytest.mark.parametrize("name", CARDS)
+@each_row("name", CARDS)
 def test_undecided_criteria_matter_if_they_could_change_the_verdict(name: str) -> None:
     options, passes = CARDS[name]
     counted = counted_in(options)
@@ -77,7 +78,7 @@ INSIDE = [  # votes of a jury that is a criterion; its options; the status of a 
 ]
 
 
-@pytest.mark.parametrize(("votes", "options", "status"), INSIDE)
+@each_row(("votes", "options", "status"), INSIDE)
 def test_a_broken_juror_inside_a_criterion_counts_only_if_it_could_decide(
     votes: str, options: dict, status: str
 ) -> None:
@@ -94,7 +95,7 @@ NUMBERS = [  # weights; threshold; scores; score; status
 ]
 
 
-@pytest.mark.parametrize(("weights", "threshold", "scores", "score", "status"), NUMBERS)
+@each_row(("weights", "threshold", "scores", "score", "status"), NUMBERS)
 def test_weights_and_a_threshold_read_scores(
     weights: dict, threshold: float, scores: tuple, score: float, status: str
 ) -> None:
@@ -113,7 +114,7 @@ def test_a_scorecard_has_usage_no_labels_and_no_agreement() -> None:
     assert verdict.review_reasons == ("low_agreement",)
 
 
-@pytest.mark.parametrize("votes", ["".join(votes) for votes in product("PF-!", repeat=2)])
+@each_row("votes", ["".join(votes) for votes in product("PF-!", repeat=2)])
 def test_chains_ask_until_one_stops_them(votes: str) -> None:
     for third in "PF":
         said = votes + third
@@ -167,7 +168,7 @@ FALLBACKS = [  # what the judge and its fallbacks say; status; the one that was 
 ]
 
 
-@pytest.mark.parametrize(("said", "status", "used", "asked"), FALLBACKS)
+@each_row(("said", "status", "used", "asked"), FALLBACKS)
 def test_fallbacks_are_asked_where_a_judge_breaks(said: tuple, status: str, used: str | None, asked: int) -> None:
     first, *others = jurors_of(said)
     jury = first.with_fallbacks(*others)

@@ -10,6 +10,7 @@ from itertools import product
 from random import Random
 
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jurors import (
@@ -66,30 +67,31 @@ def check_all(jury, letters):
                 assert last.confidence == pytest.approx(lowest), said
 
 
-def checks(name, size, circumstances=1, most=99):
-    """Check a rule with all or most of its options, and as many circumstances, which rotate from option to option."""
+def checks(name, size, others, most=99):
+    """Check a rule with all or some of its options, each without and with as many circumstances, which rotate."""
     rule, options, (labels, letters) = RULES[name]
-    for number, given_options in enumerate(options if len(options) <= most else options[::3]):
-        others = [CIRCUMSTANCES[1:][(number * 5 + step) % len(CIRCUMSTANCES[1:])] for step in range(circumstances - 1)]
-        for beside in [{}, *others]:
+    first = list(RULES).index(name)
+    for number, given_options in enumerate(options if len(options) <= most else options[::5]):
+        places = range(first + number * others, first + (number + 1) * others)
+        for beside in [{}, *(CIRCUMSTANCES[1:][place % len(CIRCUMSTANCES[1:])] for place in places)]:
             if any(beside.get("weights", (1,))[:size]):
                 check_all(jury_of(rule, given_options, labels, size, beside), letters)
 
 
-@pytest.mark.parametrize("name", RULES)
+@each_row("name", RULES)
 def test_one_or_two_jurors_settle_exactly_when_no_vote_can_change_the_outcome(name: str) -> None:
-    checks(name, 1)
-    checks(name, 2, len(CIRCUMSTANCES))
+    checks(name, 1, 0)
+    checks(name, 2, 6)  # all circumstances with every two options
 
 
-@pytest.mark.parametrize("name", RULES)
+@each_row("name", RULES)
 def test_three_jurors_settle_exactly_when_no_vote_can_change_the_outcome(name: str) -> None:
-    checks(name, 3, 4)
+    checks(name, 3, 1)
 
 
-@pytest.mark.parametrize("name", RULES)
+@each_row("name", RULES)
 def test_four_jurors_settle_exactly_when_no_vote_can_change_the_outcome(name: str) -> None:
-    checks(name, 4, most=6)
+    checks(name, 4, 0, most=6)
 
 
 @st.composite
@@ -107,7 +109,7 @@ def circumstances(draw, size):
 LARGE = [name for name in RULES if name != "bayes"]  # whose reliabilities are those of four jurors
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_larger_juries_settle_exactly_when_no_vote_can_change_the_outcome(data: st.DataObject) -> None:
     rule, options, (labels, letters) = RULES[data.draw(st.sampled_from(LARGE))]
@@ -221,8 +223,8 @@ ON_SCORES = {  # rules that read the score or the confidence of such a juror
 }
 
 
-@pytest.mark.parametrize("broken", BROKEN)
-@pytest.mark.parametrize("name", ON_SCORES)
+@each_row("broken", BROKEN)
+@each_row("name", ON_SCORES)
 def test_no_decision_of_a_rule_on_scores_rests_on_a_broken_juror_inside(name: str, broken: str) -> None:
     verdict = ON_SCORES[name](partly_broken(BROKEN[broken])).judge("?")
     ends = {ON_SCORES[name](partly_broken(Says(last))).judge("?").status for last in (PASS, FAIL)}
@@ -230,7 +232,7 @@ def test_no_decision_of_a_rule_on_scores_rests_on_a_broken_juror_inside(name: st
     assert verdict.status == "ERROR"
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(nested().filter(broken_leaves), st.randoms(use_true_random=False))
 def test_no_decision_of_a_nested_jury_rests_on_a_broken_juror(tree: tuple, chance: Random) -> None:
     verdict = built(tree, iter(())).judge("?")

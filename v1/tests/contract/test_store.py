@@ -5,7 +5,7 @@ import gc
 import logging
 from itertools import count
 
-import pytest
+from fact_tables import each_row
 from running import EACH_WAY, Memory, Paying, in_threads, in_virtual_time, passes
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Status, Tier, Usage, abstain
@@ -95,7 +95,7 @@ def test_without_a_store_every_question_is_asked():
     assert len(log) == 5
 
 
-@pytest.mark.parametrize(
+@each_row(
     "said", [one("FAIL", score=0.25), one("LABEL", label="KEEP"), abstain("no contexts"), one(confidence=0.5)], ids=str
 )
 def test_every_status_but_error_is_stored_whole(said):
@@ -227,7 +227,7 @@ def test_a_store_that_hangs_ends_with_the_limit_of_the_judge():
 # Samples and keys
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("jury", "samples"),
     [
         (lambda p: p.with_samples(3), [0, 1, 2]),

@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from fact_tables import each_row
 from running import EACH_WAY, Paying, asleep, in_virtual_time, passes, until
 
 from jury_adapters import CascadedJury, Case, ConfigurationError, Ensemble, Scorecard, Status, Tier, Usage, judge
@@ -42,7 +43,7 @@ async def waits_for_a_thread(case):
 SLOW = [asleep, answers_late, answers_later, breaks_late, waits_for_a_thread]
 
 
-@pytest.mark.parametrize("slow", SLOW)
+@each_row("slow", SLOW)
 def test_what_takes_too_long_is_a_timeout(slow):
     """Trap 4: also if it swallows its cancellation and answers late."""
     judgment = in_virtual_time(judge(slow, timeout=0.5).ajudge("q"))
@@ -81,7 +82,7 @@ def test_limits_hold_in_a_batch_for_each_case(many):
     assert found == [None, "timeout", None, "timeout", None]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "breaks",
     [
         lambda case: (_ for _ in ()).throw(TimeoutError("the socket timed out")),
@@ -89,7 +90,7 @@ def test_limits_hold_in_a_batch_for_each_case(many):
     ],
     ids=["a socket", "a limit of its own"],
 )
-@pytest.mark.parametrize("timeout", [None, 60])
+@each_row("timeout", [None, 60])
 def test_a_timeout_error_of_its_own_is_an_error_of_the_judge(breaks, timeout):
     """Trap 4: it is not the limit of the judge."""
     judgment = judge(breaks, timeout=timeout).judge("q")
@@ -107,7 +108,7 @@ JURIES = {
 }
 
 
-@pytest.mark.parametrize("jury", JURIES.values(), ids=JURIES)
+@each_row("jury", JURIES.values(), ids=JURIES)
 def test_the_limit_of_a_jury_holds_and_cancels_its_jurors(jury):
     cancelled = []
 
@@ -146,8 +147,8 @@ def test_a_fallback_has_a_limit_of_its_own():
     assert judgment.metadata["fallback_errors"] == ("timeout",)
 
 
-@pytest.mark.parametrize("slow", [asleep, answers_later])
-@pytest.mark.parametrize("seconds", [0.5, 1.2], ids=["before the limit", "after the limit, in the clean-up"])
+@each_row("slow", [asleep, answers_later])
+@each_row("seconds", [0.5, 1.2], ids=["before the limit", "after the limit, in the clean-up"])
 def test_a_real_cancellation_wins_over_the_limit(slow, seconds):
     """Trap 3, and trap 4. After its limit the second judge still cleans up when it is cancelled."""
 
@@ -194,7 +195,7 @@ class RaisesInEstimate(Paying):
         raise LookupError("no tokeniser")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("slow", "complete"),
     [
         (Paying(seconds=60, timeout=1), False),

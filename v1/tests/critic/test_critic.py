@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 from critic_support import CASE, ONCE, Memory, critic, down, says
+from fact_tables import each_row
 
 from jury_adapters import Budget, Case, Ensemble, Status, Usage
 from jury_adapters.core.context import within
@@ -30,7 +31,7 @@ def of(model=None, *args, **options):
 
 
 class TestConstruction:
-    @pytest.mark.parametrize(
+    @each_row(
         ("args", "options", "message"),
         [
             ([], {}, "a rubric, such as .* or prompt=; not both"),
@@ -182,7 +183,7 @@ class TestWhatIsNotAsked:
 
 
 class TestReplies:
-    @pytest.mark.parametrize(
+    @each_row(
         ("reply", "status", "label"),
         [
             (YES, "PASS", "YES"), (NO, "FAIL", "NO"), (says("unsure"), "ABSTAIN", None), ("YES", "PASS", "YES"),
@@ -214,7 +215,7 @@ class TestReplies:
         plain = critic("Answer: UNSURE").judge(CASE)
         assert (plain.status, plain.reasoning) == ("ABSTAIN", "the model answered UNSURE")
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("reply", "status", "cause", "said"),
         [
             (Reply("No.", finish="refusal", detail="policy\x1b[2J"), "ABSTAIN", "refused", r"to judge: policy\\u001b"),
@@ -248,9 +249,7 @@ class TestReplies:
         judgment = critic("prose", Reply(YES, finish="length")).judge(CASE)
         assert (judgment.metadata["cause"], judgment.usage.calls) == ("truncated", 2)
 
-    @pytest.mark.parametrize(
-        "problem", [ValueError("odd"), KeyError("x"), RuntimeError(), TimeoutError(), StopAsyncIteration()]
-    )
+    @each_row("problem", [ValueError("odd"), KeyError("x"), RuntimeError(), TimeoutError(), StopAsyncIteration()])
     def test_a_model_that_breaks_is_an_error_with_what_was_spent(self, problem):
         judgment = critic("prose", problem).judge(CASE)
         assert judgment.status is Status.ERROR
@@ -289,7 +288,7 @@ class TestReplies:
             judgment = critic(says(said), prompt="{answer}", labels=labels).judge(CASE)
             assert (judgment.status, judgment.label, judgment.error) == (status, label, None)
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("options", "answer", "outcome"),
         [
             ({"labels": {"good": 0.6, "poor": 0.1}}, "good", ("PASS", "good", 0.6)),
@@ -328,7 +327,7 @@ class TestOwnParser:
         judgment = critic("hm", prompt="{answer}", parse=guard).judge(CASE)
         assert (judgment.status, judgment.metadata["cause"]) == (Status.ABSTAIN, "parse_fail")
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("parsed", "options", "status"),
         [
             (0.8, {}, "PASS"), ((0.2, "why"), {}, "FAIL"), ("ABSTAIN", {}, "ABSTAIN"), ("odd", {}, "ERROR"),
@@ -370,7 +369,7 @@ SAME_KEY = [
 class TestIdentity:
     """A store never serves the answer of another question, and always that of the same one."""
 
-    @pytest.mark.parametrize(
+    @each_row(
         "changes",
         [
             {"rubric": OWN.replace(criteria="C")}, {"rubric": OWN.replace(prompt="{question} {answer}")},
@@ -540,7 +539,7 @@ KEY = "sk-secret-0123456789"
 
 
 class TestKeys:
-    @pytest.mark.parametrize(
+    @each_row(
         "reply",
         [
             ModelError(f"wrong key {KEY}", "account"), RuntimeError(f"401 for {KEY}"), ValueError(f"Bearer {KEY}"),
@@ -573,9 +572,7 @@ REPLIES = (
 )
 
 
-@pytest.mark.parametrize(
-    "name", ["faithfulness", "hallucination", "pairwise", "coherence", "trajectory", "plan_adherence"]
-)
+@each_row("name", ["faithfulness", "hallucination", "pairwise", "coherence", "trajectory", "plan_adherence"])
 def test_nothing_raises_for_a_case(name):
     case = Case(
         question="\ud800", answer="a" * 10_000, contexts=["c\x00"], candidates=["a", "b"], steps=[{"tool": "t"}],

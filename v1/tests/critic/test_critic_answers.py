@@ -1,6 +1,7 @@
 """Labels and scales: what one answer may be, and what it means."""
 
 import pytest
+from fact_tables import each_row
 from pydantic import ValidationError
 
 from jury_adapters.core.judgment import Status
@@ -14,7 +15,7 @@ HUNDRED, FIVE, UNIT = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "choice"),
     [
         ("good", Choice("good", Status.PASS, "good", 0.6)),
@@ -61,7 +62,7 @@ def test_labels_without_one_meaning_each_are_refused():
             Labels(labels)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("labels", "score"),
     [
         ({"YES": "pass", "NO": "fail"}, 0.5),
@@ -130,7 +131,7 @@ def test_impossible_scales_are_refused():
             Scale.model_validate(scale)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("ends", "integer", "mark"),
     [((1, 5), True, 3), ((0, 1), False, 0.5), ((0.0, 10.0), True, 5), ((0.5, 5), False, 2.75), ((0, 100), True, 50)],
 )

@@ -2,8 +2,8 @@
 
 import json
 
-import pytest
 from critic_support import critic
+from fact_tables import each_row
 
 from jury_adapters import Case, Status
 from jury_adapters.critic.rubric import Rubric
@@ -36,7 +36,7 @@ def judged(reply, *, case=CASE, **options):
     return critic(reply, **{"rubric": "hallucination", **options}).judge(case)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("claims", "answer", "outcome", "said"),
     [
         ([COSTS], "grounded", ("PASS", 1.0, "grounded"), "1 of 1 decided claims are supported; Looked."),
@@ -91,7 +91,7 @@ def test_a_threshold_is_a_share_of_claims():
     assert critic("x", rubric="hallucination", threshold=0.5).pass_mark == 0.5
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changed", "reason"),
     [
         ({"evidence": "A ticket is free"}, "not in passage 1"),

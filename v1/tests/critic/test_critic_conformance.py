@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from critic_support import critic, says
+from fact_tables import each_row
 
 from jury_adapters import Case, Judgment
 from jury_adapters.critic.answers import Labels, Scale, Unreadable
@@ -37,7 +38,7 @@ def counts(judgment):
     return judgment.status not in ("ABSTAIN", "ERROR")
 
 
-@pytest.mark.parametrize("fact", family("critic.parse"), ids=lambda fact: fact["id"])
+@each_row("fact", family("critic.parse"), ids=lambda fact: fact["id"])
 def test_facts_about_replies(fact):
     """`kind` is our `answer`."""
     raw, expected = fact["input"]["raw"].replace('"kind"', '"answer"'), fact["expected"]
@@ -58,7 +59,7 @@ def test_facts_about_replies(fact):
 RUBRICS = {"faithfulness": "faithfulness", "relevance": "context_relevance"}
 
 
-@pytest.mark.parametrize("fact", family("rag", "llm.correctness"), ids=lambda fact: fact["id"])
+@each_row("fact", family("rag", "llm.correctness"), ids=lambda fact: fact["id"])
 def test_facts_about_faithfulness_relevance_and_correctness(fact):
     given, expected = fact["input"], fact["expected"]
     case = Case(
@@ -76,7 +77,7 @@ def test_facts_about_faithfulness_relevance_and_correctness(fact):
         assert judgment.usage.calls == 2
 
 
-@pytest.mark.parametrize("fact", family("label_classifier"), ids=lambda fact: fact["id"])
+@each_row("fact", family("label_classifier"), ids=lambda fact: fact["id"])
 def test_facts_about_labels(fact):
     given, expected = fact["input"], fact["expected"]
     groups = {"pass": given["pass"], "fail": given["fail"]}

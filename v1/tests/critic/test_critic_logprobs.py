@@ -4,6 +4,7 @@ import math
 
 import pytest
 from critic_support import CASE, critic
+from fact_tables import each_row
 
 from jury_adapters import Status
 from jury_adapters.critic.logprobs import answer_probabilities
@@ -50,7 +51,7 @@ def test_the_probabilities_are_those_at_the_token_of_the_answer():
         assert answer_probabilities(tokens(*parts), names, chosen) == pytest.approx(shares)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "parts", "outcome", "score"),
     [
         ({"rubric": "faithfulness"}, ['{"answer": "', YES_NO, '"}'], ("PASS", "YES"), 0.8),

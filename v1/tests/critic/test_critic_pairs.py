@@ -4,6 +4,7 @@ import re
 
 import pytest
 from critic_support import ONCE, Memory, critic, down, says
+from fact_tables import each_row
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Status, judge
 from jury_adapters.critic.critic import Critic
@@ -35,7 +36,7 @@ def prefers(candidate):
 FIRST, SECOND = map(prefers, CASE.candidates)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second", "label", "consistent"),
     [
         ("A", "B", "A", True), ("B", "A", "B", True), ("tie", "tie", "tie", True),
@@ -115,7 +116,7 @@ def test_a_judge_of_other_labels_is_refused(other):
             PairwiseCritic(one)
 
 
-@pytest.mark.parametrize("label", ["first", "a", "TIE", "1"])
+@each_row("label", ["first", "a", "TIE", "1"])
 def test_another_label_is_an_error_and_never_a_preference_for_a_place(label):
     verdict = PairwiseCritic(judge(lambda case: label, labels=None)).judge(CASE)
     assert (verdict.status, verdict.label) == (Status.ERROR, None)

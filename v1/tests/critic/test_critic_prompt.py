@@ -5,8 +5,8 @@ import random
 import re
 from pathlib import Path
 
-import pytest
 from critic_support import CASE, critic, says
+from fact_tables import each_row
 
 from jury_adapters import Case, Image
 from jury_adapters.critic.prompt import build_prompt, is_blank, system_text, user_text, visible
@@ -32,7 +32,7 @@ FENCED = re.compile(
 )
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@each_row("name", ATTACKS)
 def test_an_attack_changes_nothing_wherever_it_comes_from(name):
     """Trap 2. In the material, it stays within its delimiters. As a reply, it votes only if it is a whole answer.
     Quoted by an honest reply, it does not change that."""

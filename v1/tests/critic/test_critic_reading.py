@@ -2,8 +2,8 @@
 
 import json
 
-import pytest
 from critic_support import CASE, HONEST, LIMITS, QUOTING, RUBRICS, Sample, combinations, critic, says
+from fact_tables import each_row
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ def test_the_corpus_is_the_one_of_version_0_2():
     assert (len(QUOTING), len(HONEST), len(LIMITS)) == (789, 123, 15)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_row("form", FORMS)
 def test_no_reply_that_quotes_an_answer_is_misread(form):
     assert [sample for sample in QUOTING if sample.form == form and sample.misread] == []
 
@@ -38,7 +38,7 @@ def test_no_form_with_any_quotation_in_any_vocabulary_is_misread():
     assert [sample for sample in samples if sample.misread] == []
 
 
-@pytest.mark.parametrize("form", HONEST_FORMS)
+@each_row("form", HONEST_FORMS)
 def test_every_honest_reply_counts_or_counts_after_the_repair(form):
     """The scripted model answers the request for a repair in JSON; claims are tested apart."""
     for sample in (one for one in HONEST if one.form == form and one.rubric != "claims"):
@@ -174,7 +174,7 @@ ROUND = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("attacked", ROUND)
+@each_row("attacked", ROUND)
 def test_a_round_against_the_strict_reader(attacked):
     wrong = [row for row in ROUND[attacked] if Sample(attacked, *row, truncated=False).answer != row[1]]
     assert wrong == []
@@ -216,7 +216,7 @@ def test_what_a_reasoning_quotes_never_becomes_the_answer(form, before, quote, a
     assert read(text, material=material) != "YES"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(FRAGMENTS, st.sampled_from(["YES", "NO", "UNSURE"]), st.text(max_size=30))
 def test_a_whole_object_counts_whatever_it_quotes(quote, answer, around):
     text = json.dumps({"reasoning": f"{around}{quote}", "answer": answer}, ensure_ascii=False)
@@ -224,14 +224,14 @@ def test_a_whole_object_counts_whatever_it_quotes(quote, answer, around):
         assert read(reply, material=quote) == answer
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text(max_size=60))
 def test_nothing_raises_for_a_reply(text):
     for rubric in (YES_NO, RUBRICS["0 to 1"], RUBRICS["claims"]):
         read_reply(text, rubric, text)
 
 
-@pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, '{"answer": ' + "9" * 10_000 + "}", "{" * 300_000])
+@each_row("text", ["[" * 200_000, '{"a":' * 100_000, '{"answer": ' + "9" * 10_000 + "}", "{" * 300_000])
 def test_bulk_is_unreadable(text):
     assert read(text, RUBRICS["1 to 5"]) is None
 
@@ -283,7 +283,7 @@ def test_turn_marks_of_a_reply_are_not_sent_back():
     assert asked.model.prompts[1].turns[-2].text == "<\\|im_start|>system"
 
 
-@pytest.mark.parametrize("finish", ["length", "filter", "refusal", "other"])
+@each_row("finish", ["length", "filter", "refusal", "other"])
 def test_a_reply_that_did_not_end_by_itself_is_never_read(finish):
     """Trap 16: an unknown reason is `other`, so a filtered or cut reply does not vote."""
     from jury_adapters.models.base import Reply

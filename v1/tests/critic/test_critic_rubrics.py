@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from fact_tables import each_row
 
 from jury_adapters import Case
 from jury_adapters.core.judgment import Status
@@ -26,7 +27,7 @@ def test_the_package_has_the_rubrics_of_rag_agents_code_safety_and_writing():
             "translation_adequacy"} <= {*bundled_rubrics()}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", bundled_rubrics())
+@each_row("name", bundled_rubrics())
 def test_a_rubric_of_the_package_declares_what_its_reader_accepts_and_shows_what_it_needs(name):
     rubric = Rubric.bundled(name)
     assert rubric.name == name
@@ -74,7 +75,7 @@ def test_a_schema_has_the_reasoning_before_the_answer_and_no_optional_keys():
             assert schema["properties"]["claims"]["items"]["required"] == [*CLAIM_KEYS]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "message"),
     [
         ({"labels": {"a": "pass"}, "scale": (1, 5)}, "labels or a scale, not both"),

@@ -198,7 +198,7 @@ json_rows = st.dictionaries(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(json_rows, max_size=6), st.booleans())
 def test_rows_that_are_written_as_jsonl_come_back(
     tmp_path_factory: Any, rows: list[dict[str, Any]], ascii_only: bool
@@ -211,7 +211,7 @@ def test_rows_that_are_written_as_jsonl_come_back(
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(cells, cells), max_size=5), st.sampled_from(",;\t"), st.sampled_from(["\n", "\r\n"]))
 def test_rows_that_are_written_as_csv_come_back(
     tmp_path_factory: Any, rows: list[tuple[str, str]], delimiter: str, end: str

@@ -445,7 +445,7 @@ message_like = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(message_like | anything, max_size=6))
 def test_whatever_comes_is_read_or_refused(messages: list[Any]) -> None:
     try:
@@ -455,7 +455,7 @@ def test_whatever_comes_is_read_or_refused(messages: list[Any]) -> None:
     assert turn.answer is None or isinstance(turn.answer, str)
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant", "system"]), st.text()), max_size=6))
 def test_texts_of_a_chat_come_back(messages: list[tuple[str, str]]) -> None:
     turn = read_messages(messages)

@@ -315,7 +315,7 @@ names = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.dictionaries(names | st.text(max_size=4), values, max_size=6))
 def test_whatever_a_row_holds_it_makes_a_case_or_is_refused(row: dict[str, Any]) -> None:
     try:
@@ -325,7 +325,7 @@ def test_whatever_a_row_holds_it_makes_a_case_or_is_refused(row: dict[str, Any])
     assert isinstance(case, Case)
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text(), st.text(), st.text(), st.text())
 def test_texts_of_a_row_stay_as_they_are(question: str, answer: str, reference: str, note: str) -> None:
     case = case_of_row({"question": question, "answer": answer, "reference": reference, "note": note})

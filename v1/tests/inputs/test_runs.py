@@ -574,7 +574,7 @@ json_values = st.recursive(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(json_values, json_values, json_values)
 def test_whatever_a_run_returned_makes_a_case_or_is_refused(inputs: Any, outputs: Any, reference: Any) -> None:
     run = Run(inputs=inputs, outputs=outputs, reference=reference, documents=[inputs], metadata={"x": outputs})
@@ -586,7 +586,7 @@ def test_whatever_a_run_returned_makes_a_case_or_is_refused(inputs: Any, outputs
         assert Case.model_validate_json(case.model_dump_json()) == case
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.dictionaries(st.text(min_size=1, max_size=4), st.text(min_size=1), min_size=1, max_size=3))
 def test_an_input_that_comes_back_is_never_the_answer(inputs: dict[str, str]) -> None:
     for further in ({}, {"translation": "Es war einmal."}):

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fact_tables import each_row
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     HumanInTheLoopMiddleware,
@@ -646,7 +647,7 @@ def test_trap_16_store_and_budget_apply_in_guards():
     assert found == [(store, budget, True)] * 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         ({"on_fail": "retyr"}, "on_fail= is 'retry' or 'block' or 'annotate', not 'retyr'"),

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fact_tables import each_row
 
 import jury_adapters.langchain as face
 
@@ -29,7 +30,7 @@ def test_there_are_thirteen_names():
     assert sorted(face.__all__) == face.__all__
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
+@each_row("name", sorted(NAMES))
 def test_a_name_is_found_and_described(name):
     found = getattr(face, name)
     assert found.__doc__

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any, TypedDict
 
 import pytest
+from fact_tables import each_row
 from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
@@ -56,7 +57,7 @@ def test_every_way_to_call_it_gives_the_same_judgment():
         assert found[0].status == ("PASS" if fault == "honest" else "FAIL")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "expected"),
     [
         (ROW, (QUESTION, HONEST, (PAGE,))),
@@ -110,7 +111,7 @@ def test_an_input_that_cannot_be_read_is_an_error_and_raises_nothing():
     assert found.status == "ABSTAIN"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("jury", "status"),
     [
         (breaks, "ERROR"),

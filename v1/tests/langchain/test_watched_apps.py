@@ -1,9 +1,14 @@
-"""Ten applications, called in seven ways, with an honest answer and six planted faults: what the jury is shown."""
+"""Ten applications, called in seven ways, with an honest answer and six planted faults: what the jury is shown.
+
+Each application is called in each way with the honest answer and two of the faults, so that each fault is planted in
+each application and met in each way.
+"""
 
 import time
 from collections import Counter
 
 import pytest
+from fact_tables import each_row
 from langchain_support import APPS, FAULTS, HONEST, PAGE, QUESTION, WAYS, breaks, never_ends, reviewed
 
 from jury_adapters import Ensemble, judge
@@ -12,11 +17,23 @@ from jury_adapters.langchain import JuryCallbackHandler, judge_runs
 EXPECTED = {"honest": "PASS", **dict.fromkeys(FAULTS, "FAIL")}
 
 
-@pytest.mark.parametrize("way", WAYS)
+def planted(app, way):
+    """Return the answers that an application gives when it is called in a way."""
+    first, faults = 2 * (7 * [*APPS].index(app) + [*WAYS].index(way)), [*FAULTS]
+    return {"honest": HONEST, **{name: FAULTS[name] for name in (faults[first % 6], faults[(first + 1) % 6])}}
+
+
+def test_each_fault_is_planted_in_each_application_and_met_in_each_way():
+    found = [(app, way, fault) for app in APPS for way in WAYS for fault in planted(app, way)]
+    assert {(app, fault) for app, _, fault in found} == {(app, fault) for app in APPS for fault in EXPECTED}
+    assert {(way, fault) for _, way, fault in found} == {(way, fault) for way in WAYS for fault in EXPECTED}
+
+
+@each_row("way", WAYS)
 @pytest.mark.parametrize("app", APPS)
 def test_each_answer_is_judged_once_with_what_was_planted(app, way):
     make, tools = APPS[app]
-    for fault, answer in {"honest": HONEST, **FAULTS}.items():
+    for fault, answer in planted(app, way).items():
         seen = []
         handler = JuryCallbackHandler(reviewed, on_verdict=seen.append)
         WAYS[way](*make(answer), {"callbacks": [handler]})
@@ -51,8 +68,8 @@ def test_a_broken_juror_is_a_missing_vote_and_never_decides(app):
         assert {one.case.answer for one in seen} == {answer}
 
 
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("app", APPS)
+@each_row("way", ["invoke", "ainvoke"])
+@each_row("app", APPS)
 def test_the_same_runs_are_judged_in_a_block(app, way):
     seen = []
     with judge_runs(reviewed, on_verdict=seen.append) as handler:
@@ -62,7 +79,7 @@ def test_the_same_runs_are_judged_in_a_block(app, way):
     assert seen[0].judgment.status == "PASS"
 
 
-@pytest.mark.parametrize("app", APPS)
+@each_row("app", APPS)
 def test_the_application_gets_what_it_gets_without_a_handler(app):
     make, _ = APPS[app]
     (bare, given), (watched, _) = make(HONEST), make(HONEST)

@@ -5,6 +5,7 @@ import logging
 import random
 
 import pytest
+from fact_tables import each_row
 from hypothesis import given
 from hypothesis import strategies as st
 from model_asking import failed, prompt
@@ -68,7 +69,7 @@ def test_a_success_needs_one_attempt_and_its_reply_is_unchanged():
     assert seconds == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("error", [DOWN, CUT, SLOW_DOWN, ModelError("late", "timeout", transient=True)])
+@each_row("error", [DOWN, CUT, SLOW_DOWN, ModelError("late", "timeout", transient=True)])
 def test_what_may_pass_is_tried_again(error):
     found, attempts, _ = called(error, error, DONE)
     assert found.text == "done"
@@ -263,7 +264,7 @@ def test_a_probe_that_is_cancelled_leaves_the_next_one_to_another():
     assert run(main()) is DONE
 
 
-@pytest.mark.parametrize(("outcome", "stops"), [(NO_KEY, True), (BUSY, True), (CUT, True), (WRONG, False)])
+@each_row(("outcome", "stops"), [(NO_KEY, True), (BUSY, True), (CUT, True), (WRONG, False)])
 def test_an_account_is_hopeless_after_five_calls_and_a_wrong_request_says_nothing(outcome, stops):
     async def main():
         limiter, attempts = Limiter(Limits(attempts=1)), Attempts(outcome, seconds=0.0)
@@ -311,7 +312,7 @@ def test_during_an_outage_no_rate_is_used_up():
 # Rates that are known
 
 
-@pytest.mark.parametrize(("limits", "seconds"), [
+@each_row(("limits", "seconds"), [
     ({"requests_per_minute": 60}, 59), ({"requests_per_minute": 600}, 5), ({"tokens_per_minute": 900}, 59),
     ({"requests_per_minute": 60, "tokens_per_minute": 10**6}, 59), ({}, 0),
 ])  # fmt: skip
@@ -368,7 +369,7 @@ SERVERS = {
 }
 
 
-@pytest.mark.parametrize("name", SERVERS)
+@each_row("name", SERVERS)
 def test_nothing_is_lost_and_little_time(name):
     make, count, options, slower, refused = SERVERS[name]
     plain = send(make(), count, plain=True, **options)

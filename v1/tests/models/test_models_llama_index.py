@@ -9,6 +9,7 @@ from typing import Any
 import anthropic
 import openai
 import pytest
+from fact_tables import each_row
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
 from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
 from llama_index.core.instrumentation import get_dispatcher
@@ -142,7 +143,7 @@ def test_a_class_without_the_argument_is_asked_without_it():
     assert ask(model_of(OllamaOfOld()), schema=SCHEMA).text == "a text"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "extra", "finish", "counts"),
     [
         (None, None, "stop", (0, 0)),

@@ -6,6 +6,7 @@ import sys
 
 import openai
 import pytest
+from fact_tables import each_row
 from model_asking import failed, prompt
 from model_server import KEY
 
@@ -29,7 +30,7 @@ def test_every_vendor_opens(monkeypatch):
         assert model.identity == f"{name}:the/model:8b at {vendor.address.format('https://mine.example.com')}"
 
 
-@pytest.mark.parametrize("name", ["gpt-4o", "nobody:m", "openai:", ":m", "", "openai/gpt-4o"])
+@each_row("name", ["gpt-4o", "nobody:m", "openai:", ":m", "", "openai/gpt-4o"])
 def test_a_name_without_a_vendor_lists_the_vendors(name):
     with pytest.raises(
         ConfigurationError, match="is not 'vendor:model' with one of the vendors openai, anthropic, azure"
@@ -124,7 +125,7 @@ def test_what_is_a_model():
     assert asyncio.run(model_of(Callable()).complete(prompt("a", ""))).text == "a"
 
 
-@pytest.mark.parametrize("given", [None, 7, len, ScriptedModel, lambda text: text, ["openai:m"]])
+@each_row("given", [None, 7, len, ScriptedModel, lambda text: text, ["openai:m"]])
 def test_what_is_no_model(given):
     with pytest.raises(ConfigurationError, match=r"^a model is 'vendor:model', a LangChain chat model"):
         model_of(given)
@@ -147,7 +148,7 @@ def test_a_function_with_a_price_of_nothing_is_free():
     assert asyncio.run(model.complete(prompt())).usage.cost_complete
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "kind", "transient"),
     [
         (ValueError("bug"), "refused", False), (TimeoutError("late"), "timeout", True),
@@ -237,7 +238,7 @@ def test_a_price_that_is_set_comes_first(monkeypatch):
     assert usage_of("openai:gpt-4o-mini", 1000, 500).cost_usd == pytest.approx(0.002)
 
 
-@pytest.mark.parametrize(("name", "given", "taken"), [
+@each_row(("name", "given", "taken"), [
     ("gpt", 1.0, 1.0), ("a:b", -1.0, 1.0), ("a:b", 1.0, float("nan")), ("a:b", float("inf"), 1.0),
 ])  # fmt: skip
 def test_a_price_is_a_finite_number_for_a_vendors_model(name, given, taken):

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import codefeedback, pair, pairs
@@ -35,7 +36,7 @@ def of_recorded(analysis):
     return {one.of: one for one in analysis(codefeedback())}
 
 
-@pytest.mark.parametrize("model", ORDERS)
+@each_row("model", ORDERS)
 def test_recorded_pairs_have_the_figures_of_version_0_2(model):
     consistency, flips = position_bias(Votes.of(pairs(model)))
     share, towards, p_value = ORDERS[model]
@@ -120,7 +121,7 @@ def test_without_lengths_or_numbers_there_is_no_length_bias(votes):
     assert length_bias(votes)[0].value is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "same"),
     [
         ("openai:gpt-4o", "gpt-4o", True),
@@ -134,7 +135,7 @@ def test_names_of_one_model(one, other, same):
     assert same_model(one, other) is same_model(other, one) is same
 
 
-@pytest.mark.parametrize("juror", PREFERENCES)
+@each_row("juror", PREFERENCES)
 def test_self_preference_is_that_of_version_0_2_over_its_labels(juror):
     """Version 0.2 has a figure for each human label, and no reference of the vendor that wrote the answer."""
     found = of_recorded(self_preference)[juror]
@@ -177,7 +178,7 @@ def test_jurors_that_wrote_the_answer_too_are_no_reference():
     assert all(one.value is None for one in vendors)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rows", "names", "note"),
     [
         ([["yes", "no"]] * 3, ["", "", ""], "no juror's model wrote an answer of known origin"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -80,7 +81,7 @@ def test_groups_widen_the_intervals():
         assert np.ptp(grouped[name].interval) > 1.5 * np.ptp(alone[name].interval)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "votes",
     [
         Votes.from_rows([["yes"]], human_labels=["yes"]),

@@ -6,6 +6,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -39,7 +40,7 @@ def of_mean(values, groups=None, **options):
     return figure("mean", np.column_stack([values, np.ones(len(values))]), mean, groups, **{**HALVES, **options})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("found", "text"),
     [
         (Figure("accuracy", 0.75, 40, (0.598, 0.858), of="GPT-4"), "GPT-4: accuracy 0.750 [0.598, 0.858] (n = 40)"),
@@ -67,7 +68,7 @@ def test_a_figure_is_json():
     assert json.loads(json.dumps(asdict(found)))["details"] == {"a": 1}
 
 
-@pytest.mark.parametrize(("hits", "n"), [(0, 10), (7, 10), (10, 10), (1, 1), (97, 100), (499, 1000), (2.5, 7.25)])
+@each_row(("hits", "n"), [(0, 10), (7, 10), (10, 10), (1, 1), (97, 100), (499, 1000), (2.5, 7.25)])
 def test_wilsons_interval_is_that_of_statsmodels(hits, n):
     assert wilson(hits, n) == pytest.approx(proportion_confint(hits, n, method="wilson"), abs=1e-9)
 
@@ -183,7 +184,7 @@ def test_the_design_effect_of_independent_cases_is_one():
     assert design_effect(np.zeros(3), np.arange(3), 0.0) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("moves", "p_value"),
     [([], 1.0), ([0.0, 0.0], 1.0), ([1.0], 1.0), ([1.0, -1.0], 1.0), ([1.0] * 3, 2 * stats.t.sf(3**0.5, 2))],
 )

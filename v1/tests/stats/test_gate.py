@@ -6,6 +6,7 @@ from copy import deepcopy
 from math import perm
 
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,8 +57,8 @@ def populations(cases, *, abstentions):
             yield passed, cases - left_out - passed, left_out
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.6])
-@pytest.mark.parametrize("gate", [0.0, 0.3, 0.5, 2 / 3, 0.9, 1.0])
+@each_row("alpha", [0.05, 0.6])
+@each_row("gate", [0.0, 0.3, 0.5, 2 / 3, 0.9, 1.0])
 def test_the_exact_error_over_all_orders_of_every_small_file_is_at_most_alpha(gate, alpha):
     for cases, outcomes in ((1, (PASS, FAIL, ABSTAIN)), (5, (PASS, FAIL, ABSTAIN)), (8, (PASS, FAIL))):
         found = endings(cases, gate, alpha, outcomes)
@@ -184,7 +185,7 @@ def test_a_file_just_below_the_gate_is_seldom_taken_for_met():
     assert wrong <= 5
 
 
-@pytest.mark.parametrize(
+@each_row(
     "arguments",
     [{"cases": 0}, {"cases": True}, {"cases": 1.5}, {"at_least": 1.1}, {"at_least": float("nan")}, {"alpha": 0}],
 )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fact_tables import each_row
 from scipy import stats
 from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_effectsize
@@ -11,7 +12,7 @@ from jury_adapters.stats import cases_for_difference, labels_for_guarantee, labe
 from jury_adapters.stats.figures import wilson
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("found", "n"),
     [
         (labels_for_interval(0.05, 0.8), 243),
@@ -24,7 +25,7 @@ def test_plans_are_those_of_version_0_2(found, n):
     assert found == n
 
 
-@pytest.mark.parametrize(("half_width", "rate"), [(0.1, 0.5), (0.05, 0.9), (0.03, 0.99), (0.2, 0.0), (0.2, 1.0)])
+@each_row(("half_width", "rate"), [(0.1, 0.5), (0.05, 0.9), (0.03, 0.99), (0.2, 0.0), (0.2, 1.0)])
 def test_labels_for_an_interval_are_the_fewest(half_width, rate):
     def expected_half(n):
         ends = np.array([wilson(hits, n) for hits in range(n + 1)])
@@ -88,7 +89,7 @@ def test_groups_multiply_the_number_by_their_design_effect(plan, n):
     assert plan(group_size=5, correlation=0) == plan(group_size=1, correlation=1) == n
 
 
-@pytest.mark.parametrize(
+@each_row(
     "plan",
     [
         lambda: labels_for_interval(0, 0.5),

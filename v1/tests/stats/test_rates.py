@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import codefeedback
@@ -278,7 +279,7 @@ def test_labels_of_the_cases_that_changed_are_no_random_sample():
     assert "no random sample: 1.000 of them have different verdicts, and 0.000" in found.note
 
 
-@pytest.mark.parametrize(("a", "n", "b", "m"), [(48, 80, 56, 70), (0, 10, 10, 10), (5, 5, 5, 5), (97, 100, 2, 9)])
+@each_row(("a", "n", "b", "m"), [(48, 80, 56, 70), (0, 10, 10, 10), (5, 5, 5, 5), (97, 100, 2, 9)])
 def test_an_unpaired_difference_has_newcombes_interval(a, n, b, m):
     found = compare(votes_of(["yes"] * a + ["no"] * (n - a)), votes_of(["yes"] * b + ["no"] * (m - b)), paired=False)
     assert (found.value, found.n) == (pytest.approx(b / m - a / n), n + m)

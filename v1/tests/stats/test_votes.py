@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from fact_tables import each_row
 
 from jury_adapters import (
     CascadedJury,
@@ -153,7 +154,7 @@ def test_results_that_were_written_are_read(tmp_path):
     assert (votes.gold.tolist(), votes.groups.tolist()) == ([1] * 6, [0, 1, 0, 1, 0, 1])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("labels", "pass_labels", "gold"),
     [
         (
@@ -181,7 +182,7 @@ def test_numbers_are_grades():
     assert votes.codes.tolist() == [[-1, -1]] * 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rows", "labels", "pass_labels", "message"),
     [
         ([["yes"]] * 2, ["valid", "invalid"], [], "human labels are pass .* not invalid, valid; pass_labels= names"),
@@ -295,7 +296,7 @@ def test_some_of_the_cases_can_be_taken():
     assert part.jurors == votes.jurors
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rows", "options"),
     [
         ([["yes"], ["yes", "no"]], {}),

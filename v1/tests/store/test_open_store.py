@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fact_tables import each_row
 from store_support import CASE, FULL, KEY, Asked, get, passed, put
 
 from jury_adapters.core.values import ConfigurationError
@@ -53,7 +54,7 @@ def test_odd_names_are_names_of_files(tmp_path: Path, name: str, monkeypatch: py
 ONE_OF = "a store is a path, sqlite:///path or postgresql://user@host/database; not "
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("place", "said"),
     [
         (f"mysql://me:{SECRET}@host/juries", f"{ONE_OF}mysql:"),
