@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import jury_adapters
 from jury_adapters.checks import CHECKS
 from jury_adapters.core.votes import RULES
 
@@ -74,3 +75,13 @@ def test_the_tests_that_security_names_exist():
 @pytest.mark.parametrize(("page", "most"), [("SECURITY.md", 500), ("CONTRIBUTING.md", 600)])
 def test_a_page_beside_the_documentation_is_short(page, most):
     assert words(PROJECT / page) <= most
+
+
+def test_the_names_of_this_package_in_the_comparison_exist():
+    text = (PROJECT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ") and line.count("|") == 9][2:]
+    rubrics = {path.stem for path in (PROJECT / "jury_adapters" / "critic" / "rubrics").glob("*.yaml")}
+    known = {*CHECKS, *rubrics, *jury_adapters.__all__, "RetrievalMeasure", "Votes", "calibrate", "align"}
+    named = {name for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[-2])}
+    assert len(rows) == 21
+    assert named <= known
