@@ -2,7 +2,6 @@
 
 import asyncio
 import concurrent.futures.thread  # noqa: F401 - registers its own exit hook first, which then runs after ours
-import inspect
 import logging
 import os
 import random
@@ -17,11 +16,11 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from jury_adapters.core import loop
-from jury_adapters.core.asking import Asking, JudgedRun
+from jury_adapters.core.asking import Asking, JudgedRun, tell
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case, CaseLike
 from jury_adapters.core.context import within
-from jury_adapters.core.judge import JudgeLike, pass_on
+from jury_adapters.core.judge import JudgeLike, cancellations, pass_on
 from jury_adapters.core.store import Store
 from jury_adapters.core.values import ConfigurationError
 
@@ -135,13 +134,11 @@ class JudgeQueue:
     async def _tell(self, judged: JudgedRun) -> None:
         if self.on_verdict is None:
             return
+        before = cancellations()
         try:
-            is_async = inspect.iscoroutinefunction(self.on_verdict)
-            said = self.on_verdict(judged) if is_async else await loop.in_thread(self.on_verdict, judged)
-            if inspect.isawaitable(said):
-                await said
+            await tell(self.on_verdict, judged)
         except BaseException as error:
-            pass_on(error)
+            pass_on(error, before)
             _log.debug("on_verdict= raised", exc_info=True)
             self.count("sink_errors")
 

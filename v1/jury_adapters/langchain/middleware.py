@@ -1,6 +1,5 @@
 """JuryMiddleware, which judges the answers of an agent before they enter its state; and what both guards share."""
 
-import inspect
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -25,13 +24,13 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from jury_adapters.core import loop
-from jury_adapters.core.asking import Asking, JudgedRun
+from jury_adapters.core.asking import Asking, JudgedRun, tell, without_texts
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import JudgeLike
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.store import Store
-from jury_adapters.core.values import EMPTY, ConfigurationError
+from jury_adapters.core.values import ConfigurationError
 from jury_adapters.inputs.messages import text_of
 from jury_adapters.inputs.run import Run, default_case
 from jury_adapters.langchain.runnable import aasked_apart, asked_apart, plain_values
@@ -230,7 +229,7 @@ class JuryMiddleware(Guard):
             refusal = ToolMessage(
                 self.refusal, tool_call_id=call["id"], name=call["name"], additional_kwargs=self.marks("blocked")
             )
-            return Command(update={"messages": [refusal], "jury_verdict": plain_values(_without_texts(judgment))})
+            return Command(update={"messages": [refusal], "jury_verdict": plain_values(without_texts(judgment))})
         update = {"jury_verdict": plain_values(judgment)}
         if isinstance(result, Command):
             written = result.update if isinstance(result.update, Mapping) else None
@@ -305,7 +304,7 @@ class _Review:
             refusal = AIMessage(
                 self.guard.refusal, name=said and said.name, additional_kwargs=self.guard.marks("blocked")
             )
-            verdict = plain_values(_without_texts(judgment))
+            verdict = plain_values(without_texts(judgment))
             self._end(ModelResponse(result=[refusal]), {"jury_verdict": verdict, **retries})
 
     def _end(self, response: ModelResponse[Any], update: dict[str, Any]) -> None:
@@ -361,9 +360,7 @@ def is_marked(message: object, kind: str, by: str = "") -> bool:
 
 async def _tell(sink: Callable[[JudgedRun], Any], judged: JudgedRun) -> None:
     try:
-        said = sink(judged) if inspect.iscoroutinefunction(sink) else await loop.in_thread(sink, judged)
-        if inspect.isawaitable(said):
-            await said
+        await tell(sink, judged)
     except Exception:
         _log.warning("on_verdict= raised", exc_info=True)
 
@@ -416,17 +413,3 @@ def _asked(state: Mapping[str, Any]) -> dict[str, Any]:
     asked, messages = state.get("jury_asked"), state["messages"]
     lost = asked is not None and all(one.id != asked.id for one in messages)
     return {**state, "messages": [asked, *messages] if lost else messages}
-
-
-def _without_texts(judgment: Judgment) -> Judgment:
-    """Return a judgment without what may quote the answer."""
-    return judgment.model_copy(
-        update={
-            "reasoning": judgment.reasoning and "withheld",
-            "error": judgment.error and "withheld",
-            "findings": (),
-            "metadata": EMPTY,
-            "case_metadata": EMPTY,
-            "judgments": tuple(map(_without_texts, judgment.judgments)),
-        }
-    )
