@@ -86,7 +86,7 @@ def judgments(draw, inside=NOTHING):
 NESTED = judgments(st.lists(judgments(st.lists(judgments(), max_size=1)), min_size=1, max_size=2))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(NESTED)
 def test_a_judgment_survives_json_pickle_and_copies(judgment: Judgment) -> None:
     for text in (judgment.model_dump_json(), judgment.model_dump_json(exclude_defaults=True)):
@@ -100,7 +100,7 @@ def test_a_judgment_survives_json_pickle_and_copies(judgment: Judgment) -> None:
             other.metadata["x"] = 1
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(NESTED)
 def test_what_is_printed_is_one_line_each_and_moves_no_cursor(judgment: Judgment) -> None:
     for text in (str(judgment), repr(judgment)):

@@ -15,14 +15,7 @@ from jury_adapters import Case, Status, judge
 
 PASS = Status.PASS
 
-
-@pytest.fixture(autouse=True, scope="module")
-def only_new_garbage():
-    """Collect what these tests leave, and not the thousands of objects of the test run each time."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+pytestmark = pytest.mark.usefixtures("only_new_garbage")
 
 
 def first_is_quick(number=100):

@@ -121,7 +121,7 @@ def test_a_rubric_is_given_as_such_by_name_or_by_path(tmp_path):
             rubric_of(wrong)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         ("- a\n- b", "a rubric is a mapping"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,7 +78,7 @@ READ: dict[str, tuple[str, str, list[tuple[int, Any]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "rows"), READ.values(), ids=READ)
+@each_row(("name", "content", "rows"), READ.values(), ids=READ)
 def test_the_rows_of_a_file(tmp_path: Path, name: str, content: str, rows: list[tuple[int, Any]]) -> None:
     path, packed = tmp_path / name, tmp_path / f"{name}.gz"
     path.write_bytes(content.encode())
@@ -125,7 +126,7 @@ REFUSED: dict[str, tuple[str, bytes | None, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "data", "said"), REFUSED.values(), ids=REFUSED)
+@each_row(("name", "data", "said"), REFUSED.values(), ids=REFUSED)
 def test_a_file_that_cannot_be_read_is_refused_by_its_name(
     tmp_path: Path, name: str, data: bytes | None, said: str
 ) -> None:

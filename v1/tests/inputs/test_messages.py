@@ -140,7 +140,7 @@ SAME: dict[str, list[Any]] = {
         {"role": "assistant", "content": [{"type": "text", "text": "It rains."}]},
     ],
 }  # fmt: skip
-each = pytest.mark.parametrize("messages", SAME.values(), ids=SAME)
+each = each_row("messages", SAME.values(), ids=SAME)
 
 
 @each

@@ -5,7 +5,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_asking import SCHEMA, ask, failed, failure, prompt
 from model_server import KEY, answer, error, response, well
@@ -310,6 +310,7 @@ answers = st.recursive(
 )
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.dictionaries(fields, answers, max_size=8))
 def test_odd_answers_give_a_reply_or_none(found):
     for protocol in (OPENAI, ANTHROPIC):

@@ -11,6 +11,7 @@ from contextvars import copy_context
 from typing import Any
 
 import pytest
+from fact_tables import each_row
 from opentelemetry import trace
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
@@ -104,9 +105,10 @@ TREES: dict[str, tuple[Callable[[], Judge], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("jury", "tree"), TREES.values(), ids=TREES)
+@each_row(("jury", "tree"), TREES.values(), ids=TREES)
 @pytest.mark.parametrize("ask", ["sync", "async", "batch"])
 def test_spans_are_nested_as_the_judges_are(spans: Spans, jury: Callable[[], Judge], tree: Any, ask: str) -> None:
+    spans.exporter.clear()
     with trace_juries(spans.provider):
         if ask == "sync":
             jury().judge(CASE)

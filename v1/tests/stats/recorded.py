@@ -22,10 +22,10 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 @cache
-def codefeedback(*, grouped: bool = True, every: int = 1) -> Votes:
-    """Return the votes of 14 models on feedback to programs, with human labels."""
+def codefeedback(*, grouped: bool = True, every: int = 1, of: tuple[str, ...] = ()) -> Votes:
+    """Return the votes of 14 models, or of some, on feedback to programs, with human labels."""
     chosen = rows("codefeedback_votes.csv.gz")[::every]
-    jurors = [name for name in chosen[0] if name not in ("program", "generator", "length", "gold")]
+    jurors = of or [name for name in chosen[0] if name not in ("program", "generator", "length", "gold")]
     votes = Votes.from_rows(
         [[row[name] for name in jurors] for row in chosen],
         jurors=jurors,

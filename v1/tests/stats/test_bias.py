@@ -31,9 +31,9 @@ PREFERENCES = {  # of version 0.2, by human label: the value and the numbers of 
 
 
 @cache
-def of_recorded(analysis):
-    """Return the figures of the recorded votes, by juror."""
-    return {one.of: one for one in analysis(codefeedback())}
+def recorded_preferences():
+    """Return the self-preference of the recorded jurors, by juror."""
+    return {one.of: one for one in self_preference(codefeedback())}
 
 
 @each_row("model", ORDERS)
@@ -72,7 +72,7 @@ def test_without_pairs_there_is_no_position():
     ("juror", "value"), [("gpt-4o", 0.07437263820039823), ("gemini-2.5-pro", -0.022518924355208213)]
 )
 def test_length_bias_is_that_of_version_0_2(juror, value):
-    found = of_recorded(length_bias)[juror]
+    (found,) = (one for one in length_bias(codefeedback(of=(juror,))) if one.of == juror)
     assert found.value == pytest.approx(value)
     assert (found.interval[0] > 0) == (juror == "gpt-4o")
 
@@ -138,7 +138,7 @@ def test_names_of_one_model(one, other, same):
 @each_row("juror", PREFERENCES)
 def test_self_preference_is_that_of_version_0_2_over_its_labels(juror):
     """Version 0.2 has a figure for each human label, and no reference of the vendor that wrote the answer."""
-    found = of_recorded(self_preference)[juror]
+    found = recorded_preferences()[juror]
     parts = PREFERENCES[juror]
     weights = [own * other / (own + other) for _, own, other in parts]
     expected = sum(weight * value for weight, (value, _, _) in zip(weights, parts, strict=True)) / sum(weights)

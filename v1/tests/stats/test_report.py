@@ -126,7 +126,7 @@ def test_without_its_libraries_it_says_what_to_install(library):
 def test_tens_of_thousands_of_cases_take_seconds():
     rng = np.random.default_rng(0)
     template = Votes.from_rows([["yes"] * 5], human_labels=["yes"], verdicts=["yes"])
-    n = 30_000
+    n = 20_000
     votes = replace(
         template,
         codes=(rng.random((n, 6)) < 0.8).astype(np.int64),

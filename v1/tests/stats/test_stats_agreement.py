@@ -144,7 +144,7 @@ def test_the_order_of_cases_and_of_jurors_does_not_matter(coefficient, rows, ran
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(rows=TABLES)
 def test_other_names_of_labels_and_jurors_do_not_matter(coefficient, rows):
     names, jurors = {"a": "z", "b": "m", "c": "k", None: None}, "wxyz"[: len(rows[0])]

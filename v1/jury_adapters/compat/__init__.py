@@ -1,0 +1,1 @@
+"""The APIs of other packages, based on the judges of this one."""
