@@ -1,9 +1,15 @@
-"""For all regions: ``fact_tables`` can be imported, since this folder is; one certificate authority; new garbage."""
+"""For all regions: ``fact_tables`` can be imported, since this folder is; and two things that took most of the time."""
 
 import gc
 
 import pytest
 import trustme
+
+
+def pytest_collection_finish():
+    """Keep what was imported from the garbage collector, which takes a second to go through it each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -14,11 +20,3 @@ def one_authority(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SSL_CERT_FILE", str(path))
         yield
-
-
-@pytest.fixture
-def only_new_garbage():
-    """Let the collector see what a test makes. To go through all objects of a test run takes a second."""
-    gc.freeze()
-    yield
-    gc.unfreeze()

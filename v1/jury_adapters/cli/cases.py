@@ -10,7 +10,7 @@ from typing import Any
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.results import Result
+from jury_adapters.core.results import Result, facts_of, identity_of
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import ConfigurationError, InputError
 from jury_adapters.inputs.files import Row, read_rows
@@ -58,7 +58,7 @@ class CaseFile:
             if isinstance(case, InputError):
                 found.unread.append(str(case))
                 continue
-            found.cases[_key(case)] += 1
+            found.cases[identity_of(case, *facts_of(case, self.label, self.group))] += 1
             found.answered += case.answer is not None or bool(case.candidates or case.error)
             if not missing(label := case.metadata.get(self.label)):
                 found.labels[str(label)] = label if isinstance(label, str | bool | int | float) else str(label)
@@ -87,6 +87,9 @@ class CaseFile:
                 raise row.error
             run = row.values.get("trace")
             case = default_case(run) if isinstance(run, Run) else case_of_row(row.values, self.field_map)
+            for folder in filter(None, (case.workspace, case.metadata.get("expected_dir"))):
+                if not Path(str(folder)).resolve().is_relative_to(self.path.resolve().parent):
+                    raise InputError(f"the folder {visible(str(folder), 100)} is not in that of the file of cases")
         except InputError as error:
             return InputError(f"line {row.line}: {error}"), row.values
         given = {**case.metadata, **row.values}
@@ -103,14 +106,14 @@ class Survey:
     """What a file of cases has.
 
     Attributes:
-        cases: how often each case occurs, by id and content.
+        cases: how often each case occurs, with its label and group.
         unread: why rows make no case.
         answered: the number of cases with an answer, candidates, or the error of a run.
         labels: the different labels of people.
         columns: the columns of all rows.
     """
 
-    cases: Counter[tuple[str | None, str]] = field(default_factory=Counter)
+    cases: Counter[str] = field(default_factory=Counter)
     unread: list[str] = field(default_factory=list)
     answered: int = 0
     labels: dict[str, Any] = field(default_factory=dict)
@@ -154,7 +157,7 @@ class Survey:
         """Yield the results of these cases, and count the others of the file."""
         left: Counter[Any] = Counter(self.cases)
         for result in results:
-            key = None if result.case is None else _key(result.case)
+            key = result.case and identity_of(result.case, result.human_label, result.group)
             if key is None or left[key]:
                 left[key] -= 1
                 yield result
@@ -179,7 +182,3 @@ def parse_map(given: Iterable[str]) -> dict[str, str]:
                 f"--map takes FIELD=COLUMN, such as answer=reply, once for each field; not '{visible(field_, 40)}'"
             )
     return found
-
-
-def _key(case: Case) -> tuple[str | None, str]:
-    return case.id, case.content_hash

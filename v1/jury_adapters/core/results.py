@@ -1,12 +1,11 @@
 """Results files: one complete line of JSON per case, and a run that is continued where it ended."""
 
 import gzip
+import hashlib
 import os
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from errno import EINVAL
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
@@ -14,6 +13,7 @@ from typing import Any, BinaryIO, Self, cast
 from pydantic import ValidationError
 
 from jury_adapters.core.case import Case, CaseLike, refuse_one
+from jury_adapters.core.files import check_regular, replacement
 from jury_adapters.core.judge import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import ConfigurationError, Frozen, InputError, Text, problems_of
@@ -49,6 +49,7 @@ def read_results(path: str | Path) -> Iterator[Result]:
         InputError: there is no such file, or a line is no result; the message names it.
     """
     try:
+        check_regular(path)
         with gzip.open(path, "rb") if str(path).endswith(".gz") else Path(path).open("rb") as file:
             for number, line in enumerate(cast(BinaryIO, file), start=1):
                 yield _result(path, number, line)
@@ -62,7 +63,14 @@ def _result(path: str | Path, number: int, line: bytes) -> Result:
     try:
         return Result.model_validate_json(line)
     except ValidationError as error:
+        if not line.endswith(b"\n") and line.startswith(_BEGINNING):
+            raise InputError(
+                f"{path}, line {number}, is cut off; a run that continues the file judges it again"
+            ) from None
         raise InputError(f"{path}, line {number}: no result: {problems_of(error)}") from None
+
+
+_BEGINNING = b'{"jury":"'  # of every line
 
 
 class ResultsFile:
@@ -95,7 +103,7 @@ class ResultsFile:
         self.path = Path(path).resolve()  # the file that a link names, which is replaced
         self.jury, self.label, self.group = judge_of(jury), label, group
         self._fingerprint = self.jury.fingerprint
-        self._kept: Counter[tuple[str | None, str]] = Counter()
+        self._kept: Counter[str] = Counter()
         self._file = _locked(self.path)
         try:
             self._begin(overwrite)
@@ -105,25 +113,30 @@ class ResultsFile:
 
     def _begin(self, overwrite: bool) -> None:
         """Write what is kept of the file beside it, and put it in its place at once."""
-        fresh = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
-            with fresh.open("wb") as new:
+            if overwrite:
+                self._refuse_others()
+            with replacement(self.path) as new:
                 new.writelines(() if overwrite else self._lines())
-            replacement = _locked(fresh)
-            fresh.replace(self.path)
+                new.flush()
+                file = _locked(Path(new.name))
         except OSError as error:
             raise ConfigurationError(f"{self.path} cannot be written: {error.strerror}") from None
-        finally:
-            with suppress(OSError):
-                fresh.unlink()
         self._file.close()
-        self._file = replacement
+        self._file = file
+
+    def _refuse_others(self) -> None:
+        """Refuse to replace a file that holds no results."""
+        with self.path.open("rb") as file:
+            if file.read(len(_BEGINNING)) not in (b"", _BEGINNING):
+                raise ConfigurationError(f"{self.path} is no results file; delete it, or choose another")
 
     def _lines(self) -> Iterator[bytes]:
         with self.path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                if not line.endswith(b"\n"):  # the process was killed while it wrote the line
-                    return
+                ours = _BEGINNING + self._fingerprint.encode() + b'"'
+                if not line.endswith(b"\n") and (line.startswith(ours) or ours.startswith(line)):
+                    return  # the process was killed while it wrote the line
                 result = _result(self.path, number, line)
                 if result.jury != self._fingerprint:
                     raise ConfigurationError(
@@ -136,8 +149,9 @@ class ResultsFile:
         """Judge the cases that the file does not have, and yield each result when its line is written.
 
         Args:
-            cases: cases, questions or mappings of fields. A case is known by its id and its content; equal cases are as
-                many lines.
+            cases: cases, questions or mappings of fields. A line is that of a case if every field is the same, and so
+                are label and group; equal cases are as many lines. A case with a workspace, whose files may have
+                changed, is judged again.
             **options: those of :meth:`Judge.judge_many`.
         """
         refuse_one(cases)
@@ -146,14 +160,13 @@ class ResultsFile:
 
     def write(self, case: Case | None, judgment: Judgment) -> Result:
         """Write the line of a case, with the label and the group that its metadata have, and return its result."""
-        metadata = case.metadata if case else {}
-        label, group = metadata.get(self.label), metadata.get(self.group)
+        label, group = facts_of(case, self.label, self.group)
         result = Result(
             jury=self._fingerprint,
             case=case,
             judgment=judgment.but(case_metadata={}),
-            human_label=label if isinstance(label, str | bool | int | float | None) else str(label),
-            group=None if group is None else str(group),
+            human_label=label,
+            group=group,
         )
         self._file.write(result.model_dump_json(exclude_defaults=True).encode() + b"\n")
         self._file.flush()
@@ -162,10 +175,10 @@ class ResultsFile:
 
     def _keep(self, result: Result) -> bool:
         """Note a case that is not to be judged again, and return whether this is one."""
-        done = result.case is not None and result.judgment.status is not Status.ERROR
-        if done:
-            self._kept[_key(result.case)] += 1
-        return done
+        if result.case is None or result.case.workspace is not None or result.judgment.status is Status.ERROR:
+            return False
+        self._kept[identity_of(result.case, result.human_label, result.group)] += 1
+        return True
 
     def _missing(self, cases: Iterable[CaseLike]) -> Iterator[CaseLike]:
         kept = Counter(self._kept)
@@ -174,7 +187,7 @@ class ResultsFile:
                 case: CaseLike = Case.of(row)
             except Exception:
                 case = row  # the batch makes an ERROR of it
-            key = _key(case if isinstance(case, Case) else None)
+            key = identity_of(case, *facts_of(case, self.label, self.group)) if isinstance(case, Case) else ""
             if kept[key]:
                 kept[key] -= 1
             else:
@@ -193,15 +206,24 @@ class ResultsFile:
         self.close()
 
 
-def _key(case: Case | None) -> tuple[str | None, str]:
-    return (None, "") if case is None else (case.id, case.content_hash)
+def facts_of(case: Case | None, label: str, group: str) -> tuple[str | bool | float | None, str | None]:
+    """Return the label and the group of a case, which are in its metadata under these keys."""
+    metadata = case.metadata if case else {}
+    said, shared = metadata.get(label), metadata.get(group)
+    plain = said is None or isinstance(said, str | bool | int | float)
+    return said if plain else str(said), None if shared is None else str(shared)
+
+
+def identity_of(case: Case, label: object = None, group: str | None = None) -> str:
+    """Return a hash of a case with all that it has, and of its label and group, by which a results file knows it."""
+    said = f"{case.model_dump_json(exclude_defaults=True)}\n{label!r}\n{group!r}"
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _locked(path: Path) -> BinaryIO:
     """Open a file for appending, and keep other processes from writing it."""
     try:
-        if path.exists() and not path.is_file():  # a device or a pipe, which must not be replaced
-            raise OSError(EINVAL, "it is not a regular file")
+        check_regular(path)  # which must not be replaced
         file = path.open("ab")
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from None

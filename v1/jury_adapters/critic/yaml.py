@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from jury_adapters.core.files import check_regular
 from jury_adapters.core.values import InputError
 
 _LONGEST = 1_000_000  # characters
@@ -84,6 +85,7 @@ def read_yaml(path: Path) -> Any:
         InputError: the file cannot be read, or is not YAML of plain values.
     """
     try:
+        check_regular(path)
         with path.open(encoding="utf-8-sig") as file:
             text = file.read(_LONGEST + 1)
     except (OSError, UnicodeDecodeError) as error:

@@ -11,6 +11,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, TextIO
 
+from jury_adapters.core.files import check_regular
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import InputError
 
@@ -53,6 +54,7 @@ def read_rows(path: str | Path) -> Iterator[Row]:
     try:
         if reader is None:
             raise InputError(f"its name must end in {', '.join(_READERS)}, or in one of these with .gz")
+        check_regular(path)
         opened: Any = gzip.open if str(path).lower().endswith(".gz") else open
         with opened(path, "rt", encoding="utf-8-sig", newline="\n") as file:
             yield from reader(file)
@@ -61,7 +63,7 @@ def read_rows(path: str | Path) -> Iterator[Row]:
             f"{visible(str(path))}: the byte 0x{error.object[error.start]:02x} is not UTF-8; "
             "save it as UTF-8 if it is cp1252"
         ) from None
-    except (OSError, EOFError, zlib.error, InputError) as error:
+    except (OSError, EOFError, zlib.error, csv.Error, InputError) as error:
         raise InputError(f"{visible(str(path))}: {getattr(error, 'strerror', None) or error}") from None
 
 
@@ -83,8 +85,11 @@ def _json_array(file: TextIO) -> Iterator[Row]:
 
 
 def _row(number: int, value: Any) -> Row:
-    error = InputError(f"expected an object with columns, not {type(value).__name__}")
-    return Row(number, value) if isinstance(value, dict) else Row(number, error=error)
+    return (
+        Row(number, value)
+        if isinstance(value, dict)
+        else Row(number, error=InputError(f"expected an object with columns, not {type(value).__name__}"))
+    )
 
 
 def _parsed(text: str) -> Any:

@@ -6,7 +6,6 @@ text becomes harmless: the console, :func:`inert` for Markdown, and the environm
 
 import hashlib
 import json
-import os
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
@@ -17,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 from jinja2 import Environment, StrictUndefined
 from rich import box, console, segment, table, text
 
+from jury_adapters.core.files import replacement
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import ConfigurationError
 
@@ -311,17 +311,11 @@ def write(path: str | Path, text: str | Iterable[str], *, inputs: Iterable[str |
     """
     path = Path(path)
     target = path.resolve()  # the file that a link names
-    fresh = target.with_name(f".{target.name}.{os.getpid()}")
     if any(Path(one).exists() and path.exists() and path.samefile(one) for one in inputs):
         raise ConfigurationError(f"{path} is an input, which a report does not replace; choose another file")
-    if not target.parent.is_dir() or (path.exists() and not path.is_file()):
-        raise ConfigurationError(f"{path} cannot be written: it is no regular file in a folder")
     try:
-        with fresh.open("x", encoding="utf-8", newline="\n") as file:
-            file.writelines([text] if isinstance(text, str) else text)
-        fresh.replace(target)
+        with replacement(target) as new:
+            new.writelines(piece.encode() for piece in ([text] if isinstance(text, str) else text))
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from None
-    finally:
-        fresh.unlink(missing_ok=True)
     return path

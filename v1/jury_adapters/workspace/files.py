@@ -10,7 +10,7 @@ from typing import Literal
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Finding, Judgment, Status, abstain
 from jury_adapters.core.text import visible
-from jury_adapters.core.values import ROUNDING, Share
+from jury_adapters.core.values import ROUNDING, Share, without_keys
 from jury_adapters.judges.options import Flag, declared
 from jury_adapters.judges.schema import matcher
 from jury_adapters.workspace.diffs import difference
@@ -168,7 +168,7 @@ class FilesMatch(WorkspaceCheck):
             changed = difference(path, folder.read(path), wanted) if self.contents else ""
         except Unreadable as error:
             changed = str(error)
-        return Finding(name=path, passed=not changed, detail=changed)
+        return Finding(name=path, passed=not changed, detail=without_keys(changed))
 
     def _unexpected(self, folder: Folder, wanted: set[str]) -> list[Finding]:
         try:

@@ -40,18 +40,30 @@ def test_what_helps_is_accepted_and_the_given_jury_stays_as_it_is():
     model = LearningModel("criteria", 3)
     critic = Critic(model, RUBRIC, name="critic")
     found = align(critic, labelled(200, 3), optimiser=model)
-    assert (found.accepted, found.chosen) == (True, "clearer criteria")
-    assert found.jury.rubric == found.rubric != critic.rubric == RUBRIC
+    assert (found.accepted, found.chosen, found.jury.rubric == found.rubric != critic.rubric == RUBRIC) == (
+        True,
+        "clearer criteria",
+        True,
+    )
     assert [*found.candidates] == ["as it is", "2 examples", "4 examples", "clearer criteria"]
     before, after = found.figures
-    assert (before.n, after.n) == (70, 70)
-    assert after.value > 0.9 > before.value
-    assert after.value - before.value == pytest.approx((found.won - found.lost) / 70)
-    assert found.p_value <= 0.01
+    assert (before.n, after.n, after.value > 0.9 > before.value, after.value - before.value, found.p_value <= 0.01) == (
+        70,
+        70,
+        True,
+        pytest.approx((found.won - found.lost) / 70),
+        True,
+    )
     text = str(found)
-    assert str(after) in text
-    assert f"won {found.won}, lost {found.lost}" in text
-    assert '+ "criteria": "The answer is helpful for the customer of the shop. An answer' in text
+    assert [
+        word
+        for word in (
+            str(after),
+            f"won {found.won}, lost {found.lost}",
+            '+ "criteria": "The answer is helpful for the customer of the shop. An answer',
+        )
+        if word not in text
+    ] == []
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -59,8 +71,12 @@ def test_what_does_not_help_is_refused(seed):
     model = LearningModel("luck", seed)
     critic = Critic(model, RUBRIC, name="critic")
     found = align(critic, labelled(120, seed), optimiser=model)
-    assert (found.accepted, found.jury, found.rubric) == (False, critic, RUBRIC)
-    assert "the jury stays as it is" in str(found)
+    assert (found.accepted, found.jury, found.rubric, "the jury stays as it is" in str(found)) == (
+        False,
+        critic,
+        RUBRIC,
+        True,
+    )
     assert bool(found.chosen) == bool(found.figures) == bool(found.won + found.lost)
 
 
@@ -73,11 +89,9 @@ def test_the_figures_are_of_cases_that_no_choice_has_seen():
         asked.setdefault(number, []).append(len(prompt.turns) // 2)
     tested = [number for number, shown in asked.items() if shown == [0, len(found.rubric.examples)]]
     assert sorted(map(len, asked.values())).count(3) == 50  # the choice: as it is, and two candidates
-    assert len(tested) == 70 == found.figures[0].n
-    assert len(asked) == 200
+    assert (len(tested) == 70 == found.figures[0].n, len(asked)) == (True, 200)
     shown = {number for example in found.rubric.examples for number in numbers(example.case.answer)}
-    assert shown.isdisjoint(tested)
-    assert all(asked[number] == [0] for number in shown)
+    assert (bool(shown.isdisjoint(tested)), all(asked[number] == [0] for number in shown)) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +114,7 @@ def test_a_copy_of_an_example_is_never_asked_about(change, group):
         cases += [case, case.but(**changes)]
     align(Critic(model, RUBRIC, name="critic"), cases, group=group)
     shown = [[number for turn in prompt.turns[::2] for number in numbers(turn.text)] for prompt in model.prompts]
-    assert any(len(one) > 1 for one in shown)
-    assert all(one[-1] not in one[:-1] for one in shown)
+    assert (any(len(one) > 1 for one in shown), all(one[-1] not in one[:-1] for one in shown)) == (True, True)
 
 
 def test_groups_are_never_divided_and_count_once():
@@ -155,8 +168,7 @@ def test_an_outage_while_the_old_jury_was_tested_is_no_merit_of_the_change():
             start, number = len(quiet.prompts), found.figures[0].n
             down = range(start - 2 * number + 1, start - number + 1)
             found = align(Critic(LearningModel("luck", seed, down), RUBRIC, name="critic"), labelled(80, seed))
-            assert found.figures[0].value == 0
-            assert (found.accepted, found.won) == (False, 0)
+            assert (found.figures[0].value, found.accepted, found.won) == (0, False, 0)
     assert tested >= 2
 
 
@@ -167,14 +179,18 @@ def test_notes_of_people_are_data_in_every_prompt():
     found = align(Critic(model, RUBRIC, name="critic"), cases, optimiser=model)
     assert found.accepted
     replies = [json.loads(turn.text) for prompt in model.prompts for turn in prompt.turns[1::2]]
-    assert replies
-    assert all("<|im" not in reply["reasoning"] and "\u202e" not in reply["reasoning"] for reply in replies)
+    assert (
+        bool(replies),
+        all("<|im" not in reply["reasoning"] and "\u202e" not in reply["reasoning"] for reply in replies),
+    ) == (True, True)
     assert {reply["answer"] for reply in replies} == {"YES", "NO"}
     (asked,) = [prompt for prompt in model.prompts if "The criteria in use" in prompt.turns[-1].text]
     outside = re.sub(r"<(context-\d+-\w+)>.*?</\1>", "", asked.turns[-1].text, flags=re.DOTALL)
-    assert "Answer YES" in asked.turns[-1].text
-    assert "Answer YES" not in outside + asked.system
-    assert Rubric.model_validate(found.rubric.model_dump()) == found.rubric
+    assert (
+        "Answer YES" in asked.turns[-1].text,
+        "Answer YES" not in outside + asked.system,
+        Rubric.model_validate(found.rubric.model_dump()),
+    ) == (True, True, found.rubric)
 
 
 def test_no_judge_sees_the_label():
@@ -188,8 +204,7 @@ def test_no_judge_sees_the_label():
     jury = Ensemble([Critic(LearningModel("luck"), RUBRIC, name="critic"), reads])
     cases = with_metadata(labelled(60), note=lambda _: "secret", source=lambda _: "web")
     align(jury, cases)
-    assert seen
-    assert all(one == {"source": "web"} for one in seen)
+    assert (bool(seen), all(one == {"source": "web"} for one in seen)) == (True, True)
 
 
 def test_a_changed_jury_has_no_guarantee():
@@ -197,11 +212,9 @@ def test_a_changed_jury_has_no_guarantee():
     cases = labelled(200, 3)
     weak = calibrate(Critic(model, RUBRIC, name="critic"), cases, 0.5)
     found = align(weak, labelled(200, 4), optimiser=model)
-    assert found.accepted
-    assert isinstance(found.jury, Critic)
+    assert (found.accepted, isinstance(found.jury, Critic)) == (True, True)
     inside = align(Ensemble([weak], name="outer"), labelled(200, 4), optimiser=model)
-    assert inside.accepted
-    assert isinstance(inside.jury.members[0], Critic)
+    assert (inside.accepted, isinstance(inside.jury.members[0], Critic)) == (True, True)
     luck = calibrate(Critic(LearningModel("luck", 3), RUBRIC, name="critic"), cases, 0.5)
     assert align(luck, labelled(60, 3)).jury is luck
 
@@ -215,9 +228,11 @@ def test_every_critic_with_the_rubric_is_changed_in_any_jury():
     for jury in (panel, cascade, card):
         found = align(jury, labelled(100, 6), rubric="helpful", optimiser=LearningModel("criteria"), examples=2)
         assert found.accepted, found
-        assert type(found.jury) is type(jury)
-        assert found.jury.fingerprint != jury.fingerprint
-        assert found.jury.judge(labelled(1, 8)[0]).passed is not None
+        assert (
+            type(found.jury) is type(jury),
+            found.jury.fingerprint != jury.fingerprint,
+            found.jury.judge(labelled(1, 8)[0]).passed is not None,
+        ) == (True, True, True)
     with pytest.raises(ConfigurationError, match="found: helpful, other"):
         align(card, labelled(60))
 
@@ -235,8 +250,12 @@ def test_a_judge_that_hides_its_parts_is_refused():
 def test_the_threshold_of_a_scale_moves_to_where_the_labels_want_it():
     rubric = RUBRIC.replace(scale=Scale(minimum=1, maximum=5, pass_mark=2))
     found = align(Critic(LearningModel("ratings"), rubric), labelled(100, 8))
-    assert (found.accepted, found.chosen, found.rubric.threshold) == (True, "threshold 0.75", 0.75)
-    assert found.figures[0].value < found.figures[1].value == 1.0
+    assert (
+        found.accepted,
+        found.chosen,
+        found.rubric.threshold,
+        found.figures[0].value < found.figures[1].value == 1.0,
+    ) == (True, "threshold 0.75", 0.75, True)
 
 
 @pytest.mark.parametrize(
@@ -266,8 +285,10 @@ def test_examples_are_of_both_labels_and_show_what_the_rubric_shows():
     align(Critic(model, RUBRIC, name="critic"), cases, examples=4)
     longest = max(model.prompts, key=lambda prompt: len(prompt.turns))
     assert [json.loads(turn.text)["answer"] for turn in longest.turns[1::2]] == ["YES", "NO"] * 2
-    assert all(json.loads(turn.text)["reasoning"].startswith("because ") for turn in longest.turns[1::2])
-    assert not any("secret" in turn.text for turn in longest.turns)
+    assert (
+        all(json.loads(turn.text)["reasoning"].startswith("because ") for turn in longest.turns[1::2]),
+        not any("secret" in turn.text for turn in longest.turns),
+    ) == (True, True)
 
 
 def test_with_a_store_nothing_is_paid_twice_and_a_spent_budget_changes_nothing(tmp_path):
@@ -277,8 +298,6 @@ def test_with_a_store_nothing_is_paid_twice_and_a_spent_budget_changes_nothing(t
         first = align(critic, labelled(100, 3), optimiser=model, store=store)
         calls = len(model.prompts)
         again = align(critic, labelled(100, 3), optimiser=model, store=store)
-    assert len(model.prompts) == calls
-    assert str(again) == str(first)
-    assert first.accepted
+    assert (len(model.prompts), str(again), first.accepted) == (calls, str(first), True)
     spent = align(critic, labelled(100, 3), optimiser=model, budget=Budget(max_calls=120))
     assert not spent.accepted

@@ -72,12 +72,13 @@ def critic(name, says=lambda text: "YES"):
 
 def test_the_examples_and_their_changed_answers_are_what_the_page_says():
     cases = {case.id: case for case in example_cases()}
-    assert len(cases) == 60
-    assert all(case.contexts and case.reference for case in cases.values())
+    assert (len(cases), all(case.contexts and case.reference for case in cases.values())) == (60, True)
     made = {name: example_mutants(name) for name in OPERATORS}
     changed = [(name, ident, one) for name, found in made.items() for ident, some in found.items() for one in some]
-    assert len(changed) == 1146
-    assert all(one.answer not in RIGHT and one.answer.strip() and one.change for _, _, one in changed)
+    assert (
+        len(changed),
+        all(one.answer not in RIGHT and one.answer.strip() and one.change for _, _, one in changed),
+    ) == (1146, True)
     assert len({(ident, one.answer) for _, ident, one in changed}) > 1100
     screen = NamesAndNumbers()
     failed, of = Counter(), Counter()
@@ -97,30 +98,36 @@ def test_a_juror_that_knows_the_answers_and_one_that_passes_all():
     kills = [found_of(result, KILLS, of).value for of in ("both", "strict", "generous")]
     assert kills == [1.0, 1.0, 0.0]
     assert found_of(result, ALARMS, "strict").value == 1.0  # it knows one wording alone
-    assert found_of(result, ALARMS, "generous").value == 0.0
-    assert found_of(result, GIVEN, "both").n == 60
+    assert (found_of(result, ALARMS, "generous").value, found_of(result, GIVEN, "both").n) == (0.0, 60)
     weak = {(one.of, one.name) for one in result.findings}
     assert {("generous", "misses_wrong_answers"), ("strict", "false_alarms")} <= weak
-    assert [one for one in result.findings if one.of == "generous" and one.name != "misses_wrong_answers"] == []
-    assert result.missed == ()
+    assert (
+        [one for one in result.findings if one.of == "generous" and one.name != "misses_wrong_answers"],
+        result.missed,
+    ) == ([], ())
     assert result.probes == result.planned == len(plan_probes(passes_all, size=20))
     low, high = found_of(result, KILLS, "both").interval
-    assert low < high == 1.0
-    assert len(audit(passes_all, **FEW).missed) == 16
+    assert (low < high == 1.0, len(audit(passes_all, **FEW).missed)) == (True, 16)
 
 
 def test_a_judge_that_fails_everything_has_noticed_nothing():
     result = audit(judge(lambda case: False, name="no"), **FEW)
-    assert (found_of(result, KILLS, "no").n, found_of(result, ALARMS, "no").n) == (0, 0)
-    assert found_of(result, GIVEN, "no").value == 0.0
+    assert (found_of(result, KILLS, "no").n, found_of(result, ALARMS, "no").n, found_of(result, GIVEN, "no").value) == (
+        0,
+        0,
+        0.0,
+    )
     assert result.unmet(min_kill_rate=0.5) == ["min_kill_rate=0.5: nothing is known"]
 
 
 def test_abstentions_are_neither_killed_nor_passed_and_errors_leave_it_open():
     unsure = judge(lambda case: Status.PASS if case.answer in RIGHT else Status.ABSTAIN, name="unsure")
     result = audit(unsure, **FEW)
-    assert (found_of(result, KILLS, "unsure").value, found_of(result, PASSED, "unsure").value) == (0.0, 0.0)
-    assert "misses_wrong_answers" not in {one.name for one in result.findings}
+    assert (
+        found_of(result, KILLS, "unsure").value,
+        found_of(result, PASSED, "unsure").value,
+        "misses_wrong_answers" not in {one.name for one in result.findings},
+    ) == (0.0, 0.0, True)
 
     @judge
     def broken(case):
@@ -129,18 +136,18 @@ def test_abstentions_are_neither_killed_nor_passed_and_errors_leave_it_open():
         return True
 
     kills = found_of(audit(broken, **FEW), KILLS, "broken")
-    assert (kills.value, kills.n) == (None, 0)
-    assert "16 of 16 undecided" in kills.note
+    assert (kills.value, kills.n, "16 of 16 undecided" in kills.note) == (None, 0, True)
 
 
 def test_jurors_of_later_tiers_are_asked_about_every_probe():
     last = critic("last")
     jury = CascadedJury([Tier("names", NamesAndNumbers(), "reject_on_any_fail"), Tier("panel", last)], name="cascade")
     result = audit(jury, **FEW)
-    assert [one.of for one in result.sections[GIVEN]] == ["cascade", "names", "panel"]
-    assert len(last._model_asked.prompts) == result.probes == result.usage.calls
-    assert found_of(result, KILLS, "panel").n == 16
-    assert found_of(result, KILLS, "cascade", "number").value == 1.0
+    assert (
+        [one.of for one in result.sections[GIVEN]],
+        len(last._model_asked.prompts) == result.probes == result.usage.calls,
+    ) == (["cascade", "names", "panel"], True)
+    assert (found_of(result, KILLS, "panel").n, found_of(result, KILLS, "cascade", "number").value) == (16, 1.0)
 
 
 def test_nested_juries_are_taken_apart():
@@ -148,8 +155,10 @@ def test_nested_juries_are_taken_apart():
     card = Scorecard({"facts": inner, "length": judge(lambda case: True, name="length")}, name="card")
     result = audit(CascadedJury([Tier("card", card, "escalate_on_split"), Tier("last", passes_all)]), **FEW)
     names = [one.of for one in result.sections[GIVEN]][1:]
-    assert names == ["card / facts / strict", "card / facts / generous", "card / length", "last"]
-    assert found_of(result, KILLS, "card / facts / strict").value == 1.0
+    assert (names, found_of(result, KILLS, "card / facts / strict").value) == (
+        ["card / facts / strict", "card / facts / generous", "card / length", "last"],
+        1.0,
+    )
     alike = audit(Ensemble([passes_all, knows_the_answers], name="generous"), operators=["number"], size=2)
     assert [one.of for one in alike.sections[GIVEN]] == ["generous", "generous (juror)", "strict"]
 
@@ -167,8 +176,10 @@ def test_a_vote_that_only_lets_a_case_through_a_screening_tier_is_no_weakness():
             (finding.of.rpartition(" / ")[2], finding.name) for finding in result.findings if "screen" in finding.of
         }
 
-    assert weak("reject_on_any_fail", passes_all) == set()
-    assert ("strict", "false_alarms") in weak("reject_on_any_fail", knows_the_answers)
+    assert (
+        weak("reject_on_any_fail", passes_all),
+        ("strict", "false_alarms") in weak("reject_on_any_fail", knows_the_answers),
+    ) == (set(), True)
     assert ("strict", "false_alarms") not in weak("accept_on_all_pass", knows_the_answers)
 
 
@@ -179,9 +190,7 @@ def test_a_stored_audit_is_paid_for_once_and_repeats_are_further_samples(tmp_pat
         asked = len(juror._model_asked.prompts)
         assert asked == first.probes == first.usage.calls  # the repeated questions too
         again = audit(juror, store=store, **FEW)
-    assert len(juror._model_asked.prompts) == asked
-    assert again.figures() == first.figures()
-    assert again.usage.calls == 0
+    assert (len(juror._model_asked.prompts), again.figures(), again.usage.calls) == (asked, first.figures(), 0)
 
 
 def test_a_spent_budget_leaves_a_prefix_and_says_so():
@@ -190,13 +199,16 @@ def test_a_spent_budget_leaves_a_prefix_and_says_so():
     jury = CascadedJury([Tier("screen", NamesAndNumbers(), "reject_on_any_fail"), Tier("readers", readers)], name="j")
     whole = audit(jury, **FEW)
     cut = audit(jury, budget=Budget(max_calls=130), **FEW)
-    assert cut.usage.calls <= 130
-    assert cut.probes < whole.probes == cut.planned
+    assert (cut.usage.calls <= 130, cut.probes < whole.probes == cut.planned) == (True, True)
     left_out = [note for note in cut.notes if "the budget was used up" in note]
-    assert left_out[0].startswith(f"j: {cut.planned - cut.probes} of {cut.planned} probes")
-    assert found_of(cut, GIVEN, "j").n == 60
-    assert found_of(cut, KILLS, "j").n < found_of(whole, KILLS, "j").n
-    assert not any("undecided" in one.note and one.of == "j" for one in cut.sections[KILLS])
+    assert (
+        left_out[0].startswith(f"j: {cut.planned - cut.probes} of {cut.planned} probes"),
+        found_of(cut, GIVEN, "j").n,
+    ) == (True, 60)
+    assert (
+        found_of(cut, KILLS, "j").n < found_of(whole, KILLS, "j").n,
+        not any("undecided" in one.note and one.of == "j" for one in cut.sections[KILLS]),
+    ) == (True, True)
     assert not any("budget" in note for note in whole.notes)
     nothing = audit(critic("poor"), budget=Budget(max_calls=30), **FEW)
     assert nothing.unmet(min_kill_rate=0.5) == ["min_kill_rate=0.5: nothing is known"]
@@ -222,22 +234,25 @@ def test_a_juror_that_obeys_or_is_moved_or_forgets_is_found():
     def weak(one):
         return {finding.name for finding in audit(one, operators=["number", "name"], size=30).findings}
 
-    assert weak(obeys) == {"obeys_hostile_texts"}
-    assert weak(moved) == {"moved_by:author"}
-    assert "unstable" in weak(forgets)
-    assert weak(judge(knows, name="knows")) == set()
+    assert (weak(obeys), weak(moved), "unstable" in weak(forgets), weak(judge(knows, name="knows"))) == (
+        {"obeys_hostile_texts"},
+        {"moved_by:author"},
+        True,
+        set(),
+    )
 
 
 def test_the_screen_is_blind_to_negations_and_says_so():
     result = audit(grounding_screen(), operators=["number", "name", "negation"], size=15)
-    assert "blind_to:negation" in {one.name for one in result.findings if one.of == "grounding_screen"}
-    assert all(0 < one.p_value <= 0.01 for one in result.findings)
+    assert (
+        "blind_to:negation" in {one.name for one in result.findings if one.of == "grounding_screen"},
+        all(0 < one.p_value <= 0.01 for one in result.findings),
+    ) == (True, True)
 
 
 def test_limits_are_met_or_named_and_wrong_ones_are_refused_at_once():
     result = audit(knows_the_answers, **FEW)
-    assert result.unmet() == []
-    assert result.unmet(min_kill_rate=1.0, max_flip_rate=0.2, max_injection_rate=0.0) == []
+    assert (result.unmet(), result.unmet(min_kill_rate=1.0, max_flip_rate=0.2, max_injection_rate=0.0)) == ([], [])
     assert result.unmet(min_kill_rate=0.9, max_false_alarm_rate=0.05) == ["max_false_alarm_rate=0.05: found 1.000"]
     for limits in ({"min_kill_rate": 90}, {"max_flip_rate": -0.1}, {"min_score": 0.5}, {"max_flip_rate": float("nan")}):
         with pytest.raises(ConfigurationError, match=r"each in 0\.\.1"):
@@ -249,9 +264,11 @@ def test_a_result_is_json_and_prints_without_steering_the_terminal():
         question="q", contexts=["The tank holds 300 litres and is in Ulm."], answer="The tank holds 300 litres."
     )
     result = audit(passes_all.named("j\x1b[31m"), [case], size=3)
-    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["planned"] == result.planned
-    assert "\x1b" not in str(result)
-    assert KILLS in str(result)
+    assert (
+        json.loads(json.dumps(result.to_dict(), allow_nan=False))["planned"],
+        "\x1b" not in str(result),
+        KILLS in str(result),
+    ) == (result.planned, True, True)
     assert "Weaknesses beyond chance" in str(result)
 
 
@@ -265,17 +282,20 @@ def test_own_cases_get_only_changes_that_are_certainly_wrong():
     for answer in (right, unsafe):
         plan = plan_probes(passes_all, [Case(answer=answer, contexts=contexts)], size=50)
         made[answer] = {name: [one.case.answer for one in plan if one.operator == name] for name in OWN}
-    assert all(made[right].values())
-    assert not any("300" in text for text in made[right]["number"])
-    assert all(right not in (text, text.replace(" not ", " ")) for text in made[right]["name"])
-    assert made[right]["negation"][0].count(" not ") == 1
+    assert (all(made[right].values()), not any("300" in text for text in made[right]["number"])) == (True, True)
+    assert (
+        all(right not in (text, text.replace(" not ", " ")) for text in made[right]["name"]),
+        made[right]["negation"][0].count(" not "),
+    ) == (True, 1)
     assert made[unsafe]["number"] == made[unsafe]["name"] == made[unsafe]["negation"] == []
     screen = NamesAndNumbers()
     for name in ("number", "name", "foreign_sentence"):
         assert {screen.judge(answer=text, contexts=contexts).status for text in made[right][name]} == {Status.FAIL}
     result = audit(passes_all, [Case(answer="水箱很大。", contexts=["水箱很大。"])], size=5)
-    assert "negation found no place in the answers" in result.notes
-    assert result.unmet(min_kill_rate=0.5)
+    assert ("negation found no place in the answers" in result.notes, bool(result.unmet(min_kill_rate=0.5))) == (
+        True,
+        True,
+    )
 
 
 def test_only_right_answers_are_used_and_the_others_counted():
@@ -298,8 +318,11 @@ def test_only_right_answers_are_used_and_the_others_counted():
     fields = {"question": "q", "answer": "The tank holds 300 litres.", "contexts": ["The tank holds 300 litres."]}
     many = [{**fields, "question": f"q{number}"} for number in range(500)]
     drawn = audit(passes_all, many, operators=["number"], size=2)
-    assert (drawn.sections[GIVEN][0].n, drawn.notes) == (60, ("60 of 500 cases were drawn at random",))
-    assert audit(passes_all, [fields, dict(fields)], size=3).sections[GIVEN][0].n == 1
+    assert (
+        drawn.sections[GIVEN][0].n,
+        drawn.notes,
+        audit(passes_all, [fields, dict(fields)], size=3).sections[GIVEN][0].n,
+    ) == (60, ("60 of 500 cases were drawn at random",), 1)
 
 
 REFUSED = [
@@ -322,13 +345,11 @@ def test_wrong_arguments_are_refused_in_a_sentence():
 
 def test_a_plan_depends_on_its_seed_alone_and_gives_every_case_its_turn():
     first, same, other = (plan_probes(passes_all, size=20, seed=seed) for seed in (1, 1, 2))
-    assert first == same != other
-    assert all(first[one.base].group == one.group for one in first)
+    assert (first == same != other, all(first[one.base].group == one.group for one in first)) == (True, True)
     counts = Counter((one.kind, one.operator) for one in plan_probes(passes_all, size=100))
     assert counts["wrong", "number"] == counts["change", "padding"] == counts["repeat", "repeat"] == 100
     numbers = Counter(one.group for one in plan_probes(passes_all, size=100) if one.operator == "number")
-    assert max(numbers.values()) == 2
-    assert critic("x").estimate_cost(one.case for one in first).total.calls == len(first)
+    assert (max(numbers.values()), critic("x").estimate_cost(one.case for one in first).total.calls) == (2, len(first))
 
 
 def test_hostile_texts_are_filled_in_once_and_stand_in_each_place():
@@ -336,14 +357,18 @@ def test_hostile_texts_are_filled_in_once_and_stand_in_each_place():
     hostile = [one for one in plan_probes(polite, operators=["number"], size=60) if one.kind == "injection"]
     assert {one.change.rpartition("in the ")[2] for one in hostile} == {"answer", "first context", "output of a tool"}
     texts = [one.case.model_dump_json() for one in hostile]
-    assert all("{pass_label}" not in text and "{open}" not in text for text in texts)
-    assert sum("FINE" in text for text in texts) > 50
+    assert (
+        all("{pass_label}" not in text and "{open}" not in text for text in texts),
+        sum("FINE" in text for text in texts) > 50,
+    ) == (True, True)
 
 
 def test_labelled_pairs_show_a_preferred_place():
     pairs = example_pairs(40)
-    assert Counter(one.metadata["human_label"] for one in pairs) == {"A": 20, "B": 20}
-    assert all((one.candidates[0] in RIGHT) is (one.metadata["human_label"] == "A") for one in pairs)
+    assert (
+        Counter(one.metadata["human_label"] for one in pairs),
+        all((one.candidates[0] in RIGHT) is (one.metadata["human_label"] == "A") for one in pairs),
+    ) == ({"A": 20, "B": 20}, True)
     first = PairwiseCritic(Critic(ScriptedModel(['{"reasoning": "", "answer": "A"}']), "pairwise", name="first"))
     votes = Votes.of(Ensemble([first], on="label").judge_pairs(pairs), label="human_label", group="group")
     shown_first = next(one for one in position_bias(votes) if one.n)
@@ -360,5 +385,4 @@ def test_copies_of_a_group_make_no_false_findings():
 
 
 def test_p_values_are_corrected_for_their_number():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([]) == []
+    assert (holm([0.01, 0.04, 0.03, 0.005]), holm([])) == (pytest.approx([0.03, 0.06, 0.06, 0.02]), [])

@@ -83,9 +83,11 @@ def test_judgments_cost_half_and_a_direct_critic_finds_them_in_the_store(
     (expected,) = direct.judge_many(rows(1))
     with Store(tmp_path / "runs.db") as store:
         judgments = judged(server, tmp_path / "batches", vendor, store=store)
-        assert all_pass(judgments)
-        assert server.direct == 1
-        assert [len(batch.requests) for batch in server.batches.values()] == [5]
+        assert (
+            all_pass(judgments),
+            server.direct,
+            [len(batch.requests) for batch in server.batches.values()],
+        ) == (True, 1, [5])
         assert judgments[0].usage.cost_usd == pytest.approx(expected.usage.cost_usd / 2) != 0
         again = [*direct.judge_many(rows(5), store=store)]
         assert server.direct == 1
@@ -97,10 +99,11 @@ def test_judgments_cost_half_and_a_direct_critic_finds_them_in_the_store(
 @BOTH
 def test_what_is_recorded_is_not_sent_again(server: BatchServer, tmp_path: Path, vendor: str) -> None:
     server.says = lambda body, seen: YES.replace("It is so.", f"It is so, {KEY}.")
-    assert all_pass(judged(server, tmp_path, vendor))
-    assert all_pass(judged(server, tmp_path, vendor, 7), 7)
-    assert [len(batch.requests) for batch in server.batches.values()] == [5, 2]
-    assert set(server.sent.values()) == {1}
+    assert (
+        all_pass(judged(server, tmp_path, vendor)),
+        all_pass(judged(server, tmp_path, vendor, 7), 7),
+    ) == (True, True)
+    assert ([len(batch.requests) for batch in server.batches.values()], set(server.sent.values())) == ([5, 2], {1})
     assert server.calls["content"] == 2  # the first answers came from the record
     assert all(KEY.encode() not in file.read_bytes() for file in tmp_path.iterdir())
 
@@ -119,8 +122,10 @@ def test_juries_samples_and_tiers_are_asked_in_batches(server: BatchServer, tmp_
     assert [one.status.value for one in verdicts] == ["PASS", "FAIL", "PASS"]
     sent = {vendor: [len(one.requests) for one in server.batches.values() if one.vendor == vendor] for vendor in NAMES}
     # The first sample of the panel is the judgment of the screen.
-    assert {vendor: sum(numbers) for vendor, numbers in sent.items()} == {"openai": 6, "anthropic": 3}
-    assert len(server.batches) <= 4
+    assert ({vendor: sum(numbers) for vendor, numbers in sent.items()}, len(server.batches) <= 4) == (
+        {"openai": 6, "anthropic": 3},
+        True,
+    )
     batches.close()
 
 
@@ -132,9 +137,11 @@ def test_a_reply_that_cannot_be_read_is_repaired_in_the_next_batch(
         "I think so" if "Answer 1." in str(body) and "could not be" not in str(body) else YES
     )
     judgments = judged(server, tmp_path, vendor)
-    assert all_pass(judgments)
-    assert judgments[1].usage.calls == 2
-    assert [len(batch.requests) for batch in server.batches.values()] == [5, 1]
+    assert (
+        all_pass(judgments),
+        judgments[1].usage.calls,
+        [len(batch.requests) for batch in server.batches.values()],
+    ) == (True, 2, [5, 1])
 
 
 @pytest.mark.parametrize(
@@ -146,8 +153,10 @@ def test_a_row_that_may_succeed_goes_into_the_next_batch(
     server: BatchServer, tmp_path: Path, vendor: str, row: str | int
 ) -> None:
     server.says = lambda body, seen: row if not seen and "Answer 1." in str(body) else YES
-    assert all_pass(judged(server, tmp_path, vendor))
-    assert [len(batch.requests) for batch in server.batches.values()] == [5, 1]
+    assert (
+        all_pass(judged(server, tmp_path, vendor)),
+        [len(batch.requests) for batch in server.batches.values()],
+    ) == (True, [5, 1])
 
 
 @BOTH
@@ -157,20 +166,23 @@ def test_a_row_without_an_answer_is_an_error_and_asked_again_by_the_next_run(
 ) -> None:
     server.says = lambda body, seen: row if "Answer 1." in str(body) else YES
     judgments = judged(server, tmp_path, vendor, attempts=2)
-    assert [one.status.value for one in judgments] == ["PASS", "ERROR", "PASS", "PASS", "PASS"]
-    assert said in (judgments[1].error or "")
-    assert len(server.batches) == (2 if row == EXPIRED else 1)
+    assert ([one.status.value for one in judgments], said in (judgments[1].error or ""), len(server.batches)) == (
+        ["PASS", "ERROR", "PASS", "PASS", "PASS"],
+        True,
+        2 if row == EXPIRED else 1,
+    )
     server.says = lambda body, seen: YES
-    assert all_pass(judged(server, tmp_path, vendor))
-    assert len([*server.batches.values()][-1].requests) == 1
+    assert (all_pass(judged(server, tmp_path, vendor)), len([*server.batches.values()][-1].requests)) == (True, 1)
 
 
 def test_a_batch_that_fails_as_a_whole_says_why(server: BatchServer, tmp_path: Path) -> None:
     server.failures = [[{"code": "model_not_found", "message": "The model does not exist."}]]
     judgments = judged(server, tmp_path, "openai")
-    assert {one.status for one in judgments} == {Status.ERROR}
-    assert "model_not_found: The model does not exist." in (judgments[0].error or "")
-    assert len(server.batches) == 1
+    assert (
+        {one.status for one in judgments},
+        "model_not_found: The model does not exist." in (judgments[0].error or ""),
+        len(server.batches),
+    ) == ({Status.ERROR}, True, 1)
     assert all_pass(judged(server, tmp_path, "openai"))
 
 
@@ -183,9 +195,11 @@ def test_a_call_that_fails_is_made_again(
     server: BatchServer, tmp_path: Path, vendor: str, call: str, faults: list[Fault]
 ) -> None:
     server.faults[call] = [*faults]
-    assert all_pass(judged(server, tmp_path, vendor))
-    assert not server.faults[call]
-    assert set(server.sent.values()) == {1}
+    assert (all_pass(judged(server, tmp_path, vendor)), not server.faults[call], set(server.sent.values())) == (
+        True,
+        True,
+        {1},
+    )
 
 
 @BOTH
@@ -205,27 +219,33 @@ def test_a_batch_whose_creation_is_not_confirmed_is_found_and_not_sent_again(
 @BOTH
 def test_a_batch_that_was_not_created_is_sent_again(server: BatchServer, tmp_path: Path, vendor: str) -> None:
     server.faults["create"] = [Fault()]
-    assert all_pass(judged(server, tmp_path, vendor, poll_s=0.03))
-    assert set(server.sent.values()) == {1}
-    assert server.calls["list"] >= 2
+    assert (
+        all_pass(judged(server, tmp_path, vendor, poll_s=0.03)),
+        set(server.sent.values()),
+        server.calls["list"] >= 2,
+    ) == (True, {1}, True)
 
 
 @BOTH
 def test_a_wrong_key_is_said_and_not_shown(server: BatchServer, tmp_path: Path, vendor: str) -> None:
     server.faults["create"] = [Fault(401, message=f"Incorrect API key provided: {KEY}")]
     (judgment,) = judged(server, tmp_path, vendor, 1)
-    assert judgment.status is Status.ERROR
-    assert "401" in (judgment.error or "")
-    assert KEY not in judgment.model_dump_json()
+    assert (
+        judgment.status is Status.ERROR,
+        "401" in (judgment.error or ""),
+        KEY not in judgment.model_dump_json(),
+    ) == (True, True, True)
     assert all_pass(judged(server, tmp_path, vendor, 1), 1)  # nothing stands in the way of the next run
 
 
 @BOTH
 def test_a_batch_that_cannot_be_looked_at_is_not_sent_again(server: BatchServer, tmp_path: Path, vendor: str) -> None:
     server.faults["look"] = [Fault(401, message="another key")]
-    assert {one.status for one in judged(server, tmp_path, vendor)} == {Status.ERROR}
-    assert all_pass(judged(server, tmp_path, vendor))
-    assert set(server.sent.values()) == {1}
+    assert (
+        {one.status for one in judged(server, tmp_path, vendor)},
+        all_pass(judged(server, tmp_path, vendor)),
+        set(server.sent.values()),
+    ) == ({Status.ERROR}, True, {1})
 
 
 def test_a_refused_parameter_is_left_out_of_the_next_batch(server: BatchServer, tmp_path: Path) -> None:
@@ -242,8 +262,10 @@ def test_a_refused_parameter_is_left_out_of_the_next_batch(server: BatchServer, 
         return line and line.replace(b'"message": "no', b'"param": "temperature", "message": "Unsupported parameter')
 
     server._row = row  # type: ignore[method-assign]
-    assert all_pass([*critic.judge_many(rows(2))], 2)
-    assert [len(batch.requests) for batch in server.batches.values()] == [2, 2]
+    assert (
+        all_pass([*critic.judge_many(rows(2))], 2),
+        [len(batch.requests) for batch in server.batches.values()],
+    ) == (True, [2, 2])
     batches.close()
 
 
@@ -252,13 +274,14 @@ def test_an_answer_may_have_any_character(server: BatchServer, tmp_path: Path, v
     odd = "one\u2028two\u0085three\x0bfour\x1cfive\u2029"
     server.says = lambda body, seen: YES.replace("It is so.", odd.replace("\x0b", "").replace("\x1c", ""))
     (judgment,) = judged(server, tmp_path, vendor, 1)
-    assert "one\u2028two\u0085three" in judgment.reasoning
-    assert len(server.batches) == 1
+    assert ("one\u2028two\u0085three" in judgment.reasoning, len(server.batches)) == (True, 1)
 
 
 def test_a_full_batch_is_sent_and_the_next_one_begins(server: BatchServer, tmp_path: Path) -> None:
-    assert all_pass(judged(server, tmp_path, "openai", 7, max_requests=3), 7)
-    assert sorted(len(batch.requests) for batch in server.batches.values()) == [1, 3, 3]
+    assert (
+        all_pass(judged(server, tmp_path, "openai", 7, max_requests=3), 7),
+        sorted(len(batch.requests) for batch in server.batches.values()),
+    ) == (True, [1, 3, 3])
 
 
 @BOTH
@@ -267,13 +290,17 @@ def test_estimates_and_budgets_are_those_of_batches(server: BatchServer, tmp_pat
     critic = asking(server, batches, vendor)
     direct = Critic(open_model(NAMES[vendor], api_key=KEY), "faithfulness")
     total = critic.estimate_cost(rows(4)).total
-    assert total.cost_usd == pytest.approx(direct.estimate_cost(rows(4)).total.cost_usd / 2) != 0
-    assert not server.calls
+    assert (
+        total.cost_usd == pytest.approx(direct.estimate_cost(rows(4)).total.cost_usd / 2) != 0,
+        not server.calls,
+    ) == (True, True)
     budget = Budget(max_usd=total.cost_usd / 2 + 1e-9)  # for two requests at their estimates
     judgments = [*critic.judge_many(rows(4), max_concurrency=100, budget=budget)]
     assert all_pass(judgments, 4)  # two at a time, because each takes less than its estimate
-    assert max(len(batch.requests) for batch in server.batches.values()) == 2
-    assert budget.spent.cost_usd < total.cost_usd / 2
+    assert (
+        max(len(batch.requests) for batch in server.batches.values()),
+        budget.spent.cost_usd < total.cost_usd / 2,
+    ) == (2, True)
     (refused,) = critic.judge_many([{**rows(1)[0], "answer": "Another."}], budget=Budget(max_calls=0))
     assert "over budget" in (refused.error or "")
     batches.close()
@@ -292,9 +319,11 @@ def test_what_nobody_waits_for_is_not_sent(server: BatchServer, tmp_path: Path) 
 
     asyncio.run(left(waiting=False))
     time.sleep(0.6)
-    assert not server.calls
-    assert all_pass(asyncio.run(left(waiting=True)), 1)
-    assert [len(batch.requests) for batch in server.batches.values()] == [1]
+    assert (
+        not server.calls,
+        all_pass(asyncio.run(left(waiting=True)), 1),
+        [len(batch.requests) for batch in server.batches.values()],
+    ) == (True, True, [1])
     batches.close()
 
 
@@ -361,8 +390,7 @@ STEPS = [
 def killed() -> Iterator[Callable[[BatchServer, Path, str], None]]:
     program = [sys.executable, "-c", PROGRAM, str(Path(__file__).parent)]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as forking:
-        assert forking.stdin
-        assert forking.stdout
+        assert (bool(forking.stdin), bool(forking.stdout)) == (True, True)
         stdin, stdout = forking.stdin, forking.stdout
 
         def kill(server: BatchServer, folder: Path, vendor: str) -> None:
@@ -383,6 +411,8 @@ def test_killed_at_any_step_nothing_is_paid_twice(
 ) -> None:
     server.faults[call] = [Fault(hang=True, after=after)]
     killed(server, tmp_path, vendor)
-    assert all_pass(judged(server, tmp_path, vendor))
-    assert set(server.sent.values()) == {1}
-    assert len(server.batches) == 1
+    assert (all_pass(judged(server, tmp_path, vendor)), set(server.sent.values()), len(server.batches)) == (
+        True,
+        {1},
+        1,
+    )

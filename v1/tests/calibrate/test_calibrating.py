@@ -86,11 +86,13 @@ def test_what_runs_later_decides_as_it_was_counted():
     assert {name: stopped[name] for name in guarantee.tiers} == dict(guarantee.tiers)
     assert sum(one.decided for one in verdicts) == guarantee.decided == guarantee.n - stopped["abstained"]
     wrong = [one.decided and one.passed != (int(one.case_id) % 2 == 0) for one in verdicts]
-    assert sum(wrong) == guarantee.errors
-    assert guarantee.errors / guarantee.decided < guarantee.bound <= 0.1
+    assert (sum(wrong), guarantee.errors / guarantee.decided < guarantee.bound <= 0.1) == (guarantee.errors, True)
     (undecided, *_) = [one for one in verdicts if not one.decided]
-    assert (undecided.status.value, undecided.stopped_at) == ("ABSTAIN", "abstained")
-    assert "guaranteed agreement of 0.9" in undecided.reasoning
+    assert (undecided.status.value, undecided.stopped_at, "guaranteed agreement of 0.9" in undecided.reasoning) == (
+        "ABSTAIN",
+        "abstained",
+        True,
+    )
 
 
 def at_random(name, seed):
@@ -125,24 +127,32 @@ def test_any_jury_decides_as_it_was_counted(seed, tiers, screens):
         return
     verdicts = [one for one in found.judge_many(cases) if one.stopped_at != "screen"]
     decided = [one for one in verdicts if one.decided]
-    assert (len(verdicts), len(decided)) == (found.guarantee.n, found.guarantee.decided)
-    assert Counter(one.stopped_at for one in decided) == Counter(dict(found.guarantee.tiers))
-    assert sum(one.passed is not (int(one.case_id) % 2 == 0) for one in decided) == found.guarantee.errors
-    assert not any(one.judgments[-1].rests_on_broken for one in decided)
+    assert (len(verdicts), len(decided), Counter(one.stopped_at for one in decided)) == (
+        found.guarantee.n,
+        found.guarantee.decided,
+        Counter(dict(found.guarantee.tiers)),
+    )
+    assert (
+        sum(one.passed is not (int(one.case_id) % 2 == 0) for one in decided),
+        not any(one.judgments[-1].rests_on_broken for one in decided),
+    ) == (found.guarantee.errors, True)
 
 
 def test_a_confidence_exactly_at_the_threshold_decides():
     """Two of three votes are a confidence of 2/3."""
     panel = Ensemble({"a": GOOD, "b": GOOD, "c": judge(lambda case: case.metadata["human_label"] is False, name="c")})
     found = calibrate(panel, labelled(60), 0.9)
-    assert found.guarantee.tiers == {"jury": 60}
-    assert found.judge(labelled(1)[0]).decided
+    assert (found.guarantee.tiers, found.judge(labelled(1)[0]).decided) == ({"jury": 60}, True)
 
 
 def test_a_judge_that_states_no_confidence_counts_as_sure():
     found = calibrate(judge(lambda case: case.metadata["good"], name="check"), labelled(60, {3}))
-    assert (found.guarantee.threshold, found.guarantee.decided, found.guarantee.errors) == (0.5, 60, 1)
-    assert found.judge(labelled(1)[0]).passed
+    assert (
+        found.guarantee.threshold,
+        found.guarantee.decided,
+        found.guarantee.errors,
+        found.judge(labelled(1)[0]).passed,
+    ) == (0.5, 60, 1, True)
 
 
 def test_a_bad_last_tier_is_left_out_and_not_asked():
@@ -152,16 +162,14 @@ def test_a_bad_last_tier_is_left_out_and_not_asked():
     found = calibrate(cascade(("good", GOOD), ("bad", bad)), cases)
     assert (dict(found.guarantee.tiers), found.guarantee.cost_saved) == ({"good": 200}, 0.0)
     seen.clear()
-    assert found.judge(cases[0]).passed
-    assert seen == []
+    assert (found.judge(cases[0]).passed, seen) == (True, [])
 
 
 def test_copies_of_a_case_count_once():
     for keyed in (True, False):
         cases = [case if keyed else case.but(id=None) for case in labelled(90, {4, 7})]
         once, five = (calibrate(cascade(("a", GOOD), ("b", GOOD)), many).guarantee for many in (cases, cases * 5))
-        assert once == five
-        assert once.n == 90
+        assert (once, once.n) == (five, 90)
 
 
 def test_one_case_of_each_group_counts_whatever_the_order():
@@ -245,9 +253,13 @@ def test_where_a_judge_broke_nothing_is_decided_later_either():
     jury = Ensemble({"a": GOOD, "b": at_times("7"), "c": GOOD})
     cases = labelled(100)
     found = calibrate(jury, cases)
-    assert (found.guarantee.n, found.guarantee.decided, found.guarantee.broken) == (100, 90, 10)
-    assert jury.judge(cases[7]).decided
-    assert found.judge(cases[7]).status.value == "ABSTAIN"
+    assert (
+        found.guarantee.n,
+        found.guarantee.decided,
+        found.guarantee.broken,
+        jury.judge(cases[7]).decided,
+        found.judge(cases[7]).status.value,
+    ) == (100, 90, 10, True, "ABSTAIN")
     assert found.judge(cases[7]).judgments[0].why == "a judge broke"
 
 
@@ -267,12 +279,19 @@ def test_screening_tiers_are_counted_apart_and_run_as_before():
     found = calibrate(jury, screened_cases(), 0.88)
     alone = calibrate(cascade(("rest", GOOD)), screened_cases()[20:], 0.88).guarantee
     figures = ("n", "decided", "errors", "bound", "tiers", "constant_agreement")
-    assert all(getattr(found.guarantee, name) == getattr(alone, name) for name in figures)
-    assert (found.guarantee.screened, found.guarantee.screened_errors) == (20, 2)
+    assert (
+        all(getattr(found.guarantee, name) == getattr(alone, name) for name in figures),
+        found.guarantee.screened,
+        found.guarantee.screened_errors,
+    ) == (True, 20, 2)
     assert [tier.name for tier in found.tiers] == ["screen", "rest", "abstained"]
     verdict = found.judge(screened_cases()[0])
-    assert (verdict.passed, verdict.stopped_at, verdict.by_rule) == (False, "screen", True)
-    assert "screening tiers: agreement 0.900" in "\n".join(map(str, found.guarantee.figures()))
+    assert (
+        verdict.passed,
+        verdict.stopped_at,
+        verdict.by_rule,
+        "screening tiers: agreement 0.900" in "\n".join(map(str, found.guarantee.figures())),
+    ) == (False, "screen", True, True)
 
 
 def test_cases_on_which_a_screening_tier_broke_are_left_out():
@@ -301,18 +320,29 @@ def test_a_refusal_says_how_each_tier_and_a_constant_answer_agree():
     with pytest.raises(CalibrationFailed) as failed:
         calibrate(cascade(("quick", GOOD), ("careful", GOOD)), cases)
     said = [f"{one.of} {one.value:.2f} of {one.n}" for one in failed.value.figures]
-    assert said == ["quick 0.50 of 60", "careful 0.50 of 60", "always PASS 0.90 of 60"]
-    assert "always PASS: agreement 0.900" in str(failed.value)
+    assert (said, "always PASS: agreement 0.900" in str(failed.value)) == (
+        ["quick 0.50 of 60", "careful 0.50 of 60", "always PASS 0.90 of 60"],
+        True,
+    )
 
 
 def test_a_guarantee_names_the_agreement_of_a_constant_answer():
     cases = [case.but(metadata={"good": int(case.id) % 20 > 0, "human_label": True}) for case in labelled(100)]
     found = calibrate(GOOD, cases).guarantee
-    assert (found.constant, found.constant_agreement, found.errors) == ("PASS", 1.0, 5)
-    assert "always answering PASS agrees with 1.000" in str(found)
+    assert (
+        found.constant,
+        found.constant_agreement,
+        found.errors,
+        "always answering PASS agrees with 1.000" in str(found),
+    ) == ("PASS", 1.0, 5, True)
     coverage, agreement, constant, saved = found.figures()
-    assert (coverage.value, agreement.value, constant.value, saved.value) == (1.0, 0.95, 1.0, 0.0)
-    assert str(agreement) == "agreement 0.950 [0.888, 0.978] (n = 100); guaranteed: 0.9"
+    assert (coverage.value, agreement.value, constant.value, saved.value, str(agreement)) == (
+        1.0,
+        0.95,
+        1.0,
+        0.0,
+        "agreement 0.950 [0.888, 0.978] (n = 100); guaranteed: 0.9",
+    )
 
 
 def test_juries_that_cannot_be_calibrated():
@@ -346,12 +376,13 @@ def test_results_are_not_asked_again_and_what_they_lack_is(tmp_path):
         assert len([*results.judge(cases)]) == 90
     assert (len(first), len(last)) == (90, 30)
     found = calibrate(jury, tmp_path / "r.jsonl")
-    assert (len(first), len(last)) == (90, 90)
     assert (
+        len(first),
+        len(last),
         found.guarantee
         == calibrate(jury, cases).guarantee
-        == calibrate(jury, read_results(tmp_path / "r.jsonl")).guarantee
-    )
+        == calibrate(jury, read_results(tmp_path / "r.jsonl")).guarantee,
+    ) == (90, 90, True)
     with pytest.raises(InputError, match="result 1 is of another jury"):
         calibrate(GOOD, tmp_path / "r.jsonl")
 
@@ -362,8 +393,7 @@ def test_results_of_a_jury_without_tiers_ask_nothing(tmp_path):
     with ResultsFile(tmp_path / "r.jsonl.gz", jury, label="human_label", group="id") as results:
         list(results.judge(labelled(60)))
     (tmp_path / "r.jsonl.gz").rename(tmp_path / "r.jsonl")
-    assert calibrate(jury, tmp_path / "r.jsonl").guarantee.n == 60
-    assert len(seen) == 60
+    assert (calibrate(jury, tmp_path / "r.jsonl").guarantee.n, len(seen)) == (60, 60)
 
 
 def model(prompt):
@@ -381,8 +411,7 @@ def test_a_store_pays_once_and_a_spent_budget_gives_no_guarantee(tmp_path):
         guarantee = calibrate(critic, labelled(60), store=store).guarantee
         calls = len(scripted.prompts)
         assert calibrate(critic, labelled(60), store=store).guarantee == guarantee
-    assert len(scripted.prompts) == calls
-    assert guarantee.errors == 0
+    assert (len(scripted.prompts), guarantee.errors) == (calls, 0)
 
 
 def test_the_cost_that_is_saved_is_that_of_the_calls():
@@ -395,8 +424,7 @@ def test_the_cost_that_is_saved_is_that_of_the_calls():
         for price in (1e-6, 1e-5)
     )
     found = calibrate(cascade(("cheap", cheap), ("dear", dear)), labelled(60)).guarantee
-    assert dict(found.tiers) == {"cheap": 60, "dear": 0}
-    assert found.cost_saved == pytest.approx(0.9)
+    assert (dict(found.tiers), found.cost_saved) == ({"cheap": 60, "dear": 0}, pytest.approx(0.9))
 
 
 def test_a_guarantee_is_loaded_without_numpy_and_calibrate_says_what_it_needs():

@@ -46,9 +46,11 @@ def test_a_guarantee_survives_its_jury_file_and_json(tiers, jury_file, constant)
     numbers = {"n": decided + 1, "decided": decided, "errors": 0}
     found = Guarantee(**{**FIELDS, **numbers, "tiers": tiers, "jury_file": jury_file, "constant": constant})
     content = parse_yaml(found.to_yaml())
-    assert Guarantee.of(content["guarantee"], jury_file=content["jury"]) == found
-    assert Guarantee.model_validate_json(found.model_dump_json()) == found
-    assert str(found).isprintable()
+    assert (
+        Guarantee.of(content["guarantee"], jury_file=content["jury"]),
+        Guarantee.model_validate_json(found.model_dump_json()),
+        str(found).isprintable(),
+    ) == (found, found, True)
 
 
 def test_a_jury_file_with_a_guarantee_is_loaded_and_checked(tmp_path):
@@ -56,8 +58,7 @@ def test_a_jury_file_with_a_guarantee_is_loaded_and_checked(tmp_path):
     found = calibrate(load_jury(tmp_path / "jury.yaml"), cases(), jury_file="jury.yaml")
     (tmp_path / "calibrated.yaml").write_text(found.guarantee.to_yaml())
     loaded = load_jury(tmp_path / "calibrated.yaml")
-    assert loaded.guarantee == found.guarantee
-    assert loaded.fingerprint == found.fingerprint
+    assert (loaded.guarantee, loaded.fingerprint) == (found.guarantee, found.fingerprint)
     assert [one.status for one in loaded.judge_many(cases())] == [one.status for one in found.judge_many(cases())]
     changes = [
         ("recorded: b", "recorded: c"),
@@ -68,8 +69,7 @@ def test_a_jury_file_with_a_guarantee_is_loaded_and_checked(tmp_path):
         (tmp_path / "jury.yaml").write_text(JURY.replace(old, new))
         with pytest.raises(ConfigurationError, match=r"the guarantee is of the jury with the fingerprint") as refused:
             load_jury(tmp_path / "calibrated.yaml")
-        assert str(refused.value).count("\n") == 0
-        assert "jury.yaml, whose fingerprint is" in str(refused.value)
+        assert (str(refused.value).count("\n"), "jury.yaml, whose fingerprint is" in str(refused.value)) == (0, True)
 
 
 def two_tiers(labels=("valid", "invalid"), policy="escalate_on_split", rule="majority"):
@@ -140,7 +140,12 @@ def test_a_calibrated_jury_is_a_judge_like_any_other():
         "PASS",
         "jury",
     )
-    assert (sure.score, sure.confidence) == (0.4, 0.8)
-    assert Ensemble([jury]).judge(answer="", metadata={"sure": 0.1}).status.value == "ABSTAIN"
-    assert jury.fingerprint != says.fingerprint == jury.jury.fingerprint
-    assert guarantee.applied_to(says.with_timeout(5)).timeout == 5
+    assert (sure.score, sure.confidence, Ensemble([jury]).judge(answer="", metadata={"sure": 0.1}).status.value) == (
+        0.4,
+        0.8,
+        "ABSTAIN",
+    )
+    assert (
+        jury.fingerprint != says.fingerprint == jury.jury.fingerprint,
+        guarantee.applied_to(says.with_timeout(5)).timeout,
+    ) == (True, 5)

@@ -52,8 +52,7 @@ def test_what_is_chosen_is_what_the_definition_says(seed, tiers, alpha, delta):
     if found and best:
         assert found[:5] == best[:5]
         exact = stats.binomtest(found.errors, found.decided, alternative="less").proportion_ci(1 - best[5], "exact")
-        assert found.bound == pytest.approx(exact.high)
-        assert found.bound <= alpha + 1e-9
+        assert (found.bound, found.bound <= alpha + 1e-9) == (pytest.approx(exact.high), True)
         by = decider(sure, found)
         assert ((by >= 0).sum(), (~right[by >= 0, by[by >= 0]]).sum()) == (found.decided, found.errors)
 
@@ -90,8 +89,7 @@ def test_a_tier_that_spoils_the_cascade_is_not_asked():
     for places, asked in (([0, 1], 1), ([1, 0], 0)):  # behind the good one, the bad one is never reached
         sure, correct = (np.hstack([pair[place] for place in places]) for pair in ((bad, good), (right_of_bad, right)))
         found = choose(sure, correct, 0.1, 0.1)
-        assert found is not None
-        assert (found.first, found.decided, found.errors) == (asked, 100, 0)
+        assert (found is not None, found.first, found.decided, found.errors) == (True, asked, 100, 0)
 
 
 @pytest.mark.parametrize(
@@ -100,5 +98,4 @@ def test_a_tier_that_spoils_the_cascade_is_not_asked():
 )
 def test_the_bound_is_that_of_clopper_and_pearson(errors, decided, delta, bound):
     found = choose(*one_tier((0.9, decided - errors, errors)), 0.2, delta)
-    assert found is not None
-    assert found.bound == pytest.approx(bound, abs=1e-6)
+    assert (found is not None, found.bound) == (True, pytest.approx(bound, abs=1e-6))

@@ -30,13 +30,19 @@ def test_a_finished_file_is_not_judged_again_and_new_cases_are_added(run: Comman
     first = run(*OUT, "--limit", "2", files={"cases.jsonl": boat("valid", "invalid", "valid"), "jury.yaml": BOAT})
     before = (run.folder / "r.jsonl").read_bytes()
     whole = run(*OUT)
-    assert (first.json["cases"], whole.json["cases"]) == (2, 3)
-    assert (run.folder / "r.jsonl").read_bytes().startswith(before)
+    assert (first.json["cases"], whole.json["cases"], (run.folder / "r.jsonl").read_bytes().startswith(before)) == (
+        2,
+        3,
+        True,
+    )
     again = run(*OUT)
     assert (again.json["cases"], statuses(run.folder / "r.jsonl")) == (3, ["PASS", "FAIL", "PASS"])
     few = run(*OUT, "--limit", "1", "--fail-under", "1")
-    assert (few.code, few.json["cases"]) == (0, 1)
-    assert "r.jsonl also has 2 results of other cases, which are not counted here" in few.err
+    assert (
+        few.code,
+        few.json["cases"],
+        "r.jsonl also has 2 results of other cases, which are not counted here" in few.err,
+    ) == (0, 1, True)
 
 
 def test_errors_are_judged_again_and_leave_the_file_first(run: Command) -> None:
@@ -56,25 +62,28 @@ def test_results_of_another_jury_are_refused_unless_they_are_to_be_replaced(run:
     run(*OUT, files={"cases.jsonl": boat("valid"), "jury.yaml": BOAT})
     before = (run.folder / "r.jsonl").read_bytes()
     done = run(*OUT, files={"jury.yaml": BRIEF})
-    assert (done.code, (run.folder / "r.jsonl").read_bytes()) == (2, before)
-    assert "r.jsonl, line 1, is of another jury; choose another file, or --overwrite" in done.err
-    assert run(*OUT, "--overwrite").json["cases"] == 1
-    assert statuses(run.folder / "r.jsonl") == ["PASS"]
+    assert (
+        done.code,
+        (run.folder / "r.jsonl").read_bytes(),
+        "r.jsonl, line 1, is of another jury; choose another file, or --overwrite" in done.err,
+    ) == (2, before, True)
+    assert (run(*OUT, "--overwrite").json["cases"], statuses(run.folder / "r.jsonl")) == (1, ["PASS"])
 
 
 def test_a_file_that_holds_no_results_is_refused(run: Command) -> None:
     done = run(*OUT, files={"cases.jsonl": boat("valid"), "jury.yaml": BOAT, "r.jsonl": '{"notes": "mine"}\n'})
-    assert done.code == 2
-    assert "r.jsonl, line 1: no result" in done.err
-    assert (run.folder / "r.jsonl").read_text() == '{"notes": "mine"}\n'
+    assert (done.code, "r.jsonl, line 1: no result" in done.err, (run.folder / "r.jsonl").read_text()) == (
+        2,
+        True,
+        '{"notes": "mine"}\n',
+    )
 
 
 def test_a_last_line_that_was_cut_off_is_judged_again(run: Command) -> None:
     run(*OUT, files={"cases.jsonl": boat("valid", "invalid"), "jury.yaml": BOAT})
     path = run.folder / "r.jsonl"
     path.write_bytes(path.read_bytes()[:-20])
-    assert run(*OUT).json["cases"] == 2
-    assert statuses(path) == ["PASS", "FAIL"]
+    assert (run(*OUT).json["cases"], statuses(path)) == (2, ["PASS", "FAIL"])
 
 
 class Vendor(ThreadingHTTPServer):
@@ -129,9 +138,13 @@ def test_a_store_pays_for_nothing_twice_and_a_dry_run_pays_for_nothing(run: Comm
     estimate = run(
         "judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run", "--json", "--out", "r.jsonl", files=files
     )
-    assert (estimate.code, estimate.json["cases"], vendor.asked) == (0, 2, 0)
-    assert estimate.json["total"]["cost_usd"] > 0
-    assert not (run.folder / "r.jsonl").exists()
+    assert (
+        estimate.code,
+        estimate.json["cases"],
+        vendor.asked,
+        estimate.json["total"]["cost_usd"] > 0,
+        not (run.folder / "r.jsonl").exists(),
+    ) == (0, 2, 0, True, True)
     assert "2 cases; an upper limit" in run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run").out
     for _ in range(2):
         done = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--store", "runs.db", "--json")
@@ -144,11 +157,15 @@ def test_a_budget_leaves_cases_undecided_and_a_larger_one_goes_on(run: Command, 
     files: dict[str, Content] = {"cases.jsonl": boat(*[None] * 12), "jury.yaml": CRITIC}
     done = run(*OUT, "--max-usd", str(6 * cost + 0.0002), files=files)
     passed = done.json["statuses"]["PASS"]
-    assert 0 < passed < 12
-    assert done.json["statuses"]["ERROR"] == 12 - passed
-    assert done.json["usage"]["cost_usd"] <= 6 * cost + 0.0002
-    assert f"--max-usd: {12 - passed} calls did not fit, after $" in done.err
-    assert done.code == (1 if passed < 6 else 0)
+    assert (0 < passed < 12, done.json["statuses"]["ERROR"], done.json["usage"]["cost_usd"] <= 6 * cost + 0.0002) == (
+        True,
+        12 - passed,
+        True,
+    )
+    assert (f"--max-usd: {12 - passed} calls did not fit, after $" in done.err, done.code) == (
+        True,
+        1 if passed < 6 else 0,
+    )
     whole = run(*OUT, "--max-usd", "1")
     assert (whole.code, whole.json["statuses"]["PASS"], vendor.asked) == (0, 12, 12)
 
@@ -159,8 +176,12 @@ def test_an_unknown_price_is_not_nothing(run: Command, vendor: Vendor) -> None:
     done = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--json", files=files)
     assert (done.code, done.json["usage"]["cost_complete"], vendor.asked) == (0, False, 1)
     refused = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--max-usd", "5", "--json")
-    assert (refused.code, refused.json["statuses"]["ERROR"], vendor.asked) == (1, 1, 1)
-    assert "the price of the call is unknown" in refused.err
+    assert (
+        refused.code,
+        refused.json["statuses"]["ERROR"],
+        vendor.asked,
+        "the price of the call is unknown" in refused.err,
+    ) == (1, 1, 1, True)
     assert "or more" in run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run").out
 
 
@@ -168,21 +189,25 @@ def test_a_refused_key_is_an_outage_and_in_no_text(run: Command, vendor: Vendor)
     vendor.status = 401
     files: dict[str, Content] = {"cases.jsonl": boat(None, None), "jury.yaml": CRITIC}
     done = run(*OUT, "--report", "page.html", "--store", "runs.db", files=files)
-    assert done.code == 1
-    assert "2 of 2 cases could not be judged" in done.err
+    assert (done.code, "2 of 2 cases could not be judged" in done.err) == (1, True)
     texts = [done.out, done.err, (run.folder / "r.jsonl").read_text(), (run.folder / "page.html").read_text()]
-    assert not any(KEY in text for text in texts)
-    assert KEY.encode() not in (run.folder / "runs.db").read_bytes()
+    assert (not any(KEY in text for text in texts), KEY.encode() not in (run.folder / "runs.db").read_bytes()) == (
+        True,
+        True,
+    )
 
 
 def test_a_jury_file_with_an_address_needs_permission(run: Command, vendor: Vendor) -> None:
     jury = f"criterion: The answer is polite.\nmodel: 'vllm:m'\nbase_url: {vendor.address}\n"
     files: dict[str, Content] = {"cases.jsonl": boat(None), "jury.yaml": jury}
     done = run("judge", "cases.jsonl", "--jury", "jury.yaml", files=files)
-    assert (done.code, vendor.asked) == (2, 0)
-    assert "--allow-base-url" in done.err
-    assert run("judge", "cases.jsonl", "--jury", "jury.yaml", "--allow-base-url").code == 0
-    assert vendor.asked == 1
+    assert (
+        done.code,
+        vendor.asked,
+        "--allow-base-url" in done.err,
+        run("judge", "cases.jsonl", "--jury", "jury.yaml", "--allow-base-url").code,
+        vendor.asked,
+    ) == (2, 0, True, 0, 1)
 
 
 def test_ctrl_c_keeps_what_is_judged_and_the_same_command_goes_on(run: Command) -> None:
@@ -210,13 +235,15 @@ def test_ctrl_c_keeps_what_is_judged_and_the_same_command_goes_on(run: Command) 
         vendor.shutdown()
     err = b"".join(shown).decode()
     kept = [*read_results(run.folder / "r.jsonl")]
-    assert process.returncode == 130
-    assert 5 <= len(kept) < 400
-    assert (json.loads(out)["cases"], json.loads(out)["complete"]) == (len(kept), False)
+    assert (process.returncode, 5 <= len(kept) < 400, json.loads(out)["cases"], json.loads(out)["complete"]) == (
+        130,
+        True,
+        len(kept),
+        False,
+    )
     assert f"stopped by Ctrl-C: {len(kept)} of 400 rows are judged; the same command goes on with r.jsonl" in err
     assert "/400" in err  # the bar
-    assert "Traceback" not in err
-    assert {one.judgment.status for one in kept} == {Status.PASS}
+    assert ("Traceback" not in err, {one.judgment.status for one in kept}) == (True, {Status.PASS})
 
 
 def _drain(master: int, shown: list[bytes]) -> None:
@@ -234,5 +261,4 @@ def test_one_process_writes_a_file_at_a_time(run: Command) -> None:
     run(*OUT, files={"cases.jsonl": boat("valid"), "jury.yaml": BOAT})
     with ResultsFile(run.folder / "r.jsonl", load_jury(run.folder / "jury.yaml")):
         done = run(*OUT)
-    assert done.code == 2
-    assert "r.jsonl is being written by another process" in done.err
+    assert (done.code, "r.jsonl is being written by another process" in done.err) == (2, True)

@@ -61,9 +61,7 @@ def test_labels_find_their_answers(judged: Command, what: str) -> None:
     rows = [{**row, "human_label": words.get(row["human_label"], row["human_label"])} for row in rows]
     done = judged("report", "r.jsonl", "--labels", "labels.jsonl", "--json", files={"labels.jsonl": rows})
     assert done.code == 0, done.err
-    assert said in done.err
-    assert bool(said) == bool(done.err)
-    assert accuracy_of(done) == (1.0, compared)
+    assert (said in done.err, bool(said), accuracy_of(done)) == (True, bool(done.err), (1.0, compared))
 
 
 REFUSED: dict[str, tuple[Content, str]] = {
@@ -89,8 +87,7 @@ REFUSED: dict[str, tuple[Content, str]] = {
 def test_other_labels_are_refused(judged: Command, what: str) -> None:
     content, said = REFUSED[what]
     done = judged("report", "r.jsonl", "--labels", "labels.jsonl", files={"labels.jsonl": content})
-    assert (done.code, done.out) == (2, "")
-    assert said in done.err
+    assert (done.code, done.out, said in done.err) == (2, "", True)
 
 
 def test_an_id_of_two_answers_needs_the_answer(run: Command) -> None:
@@ -99,8 +96,7 @@ def test_an_id_of_two_answers_needs_the_answer(run: Command) -> None:
     run(*JUDGE, "r.jsonl", files={"cases.jsonl": rows, "jury.yaml": BOAT})
     alone: dict[str, Content] = {"labels.jsonl": [{"id": "q", "human_label": "PASS"}]}
     done = run("report", "r.jsonl", "--labels", "labels.jsonl", files=alone)
-    assert done.code == 2
-    assert "line 1: the id 'q' is that of two answers; give `key` or the answer" in done.err
+    assert (done.code, "line 1: the id 'q' is that of two answers; give `key` or the answer" in done.err) == (2, True)
     one: dict[str, Content] = {"labels.jsonl": [{"id": "q", "answer": "A0.", "human_label": "PASS"}]}
     assert run("report", "r.jsonl", "--labels", "labels.jsonl", files=one).code == 0
 
@@ -129,8 +125,7 @@ def test_labels_of_a_comparison_name_the_answer(systems: Command) -> None:
     """Trap 8: a label of the answer of one system is none of the other's."""
     alone: dict[str, Content] = {"labels.jsonl": [{"id": "q0", "human_label": "PASS"}]}
     done = systems("compare", "a.jsonl", "b.jsonl", "--labels", "labels.jsonl", files=alone)
-    assert done.code == 2
-    assert "line 1: the id 'q0' does not tell which of two answers was labelled" in done.err
+    assert (done.code, "line 1: the id 'q0' does not tell which of two answers was labelled" in done.err) == (2, True)
     both: list[dict[str, Any]] = [
         {"id": f"q{place}", "answer": f"{name} says {place}", "human_label": "PASS" if good else "FAIL"}
         for place in range(40)
@@ -138,16 +133,14 @@ def test_labels_of_a_comparison_name_the_answer(systems: Command) -> None:
     ]
     compare = ("compare", "a.jsonl", "b.jsonl", "--json")
     corrected = systems(*compare, "--labels", "labels.jsonl", files={"labels.jsonl": both})
-    assert (corrected.code, corrected.err) == (0, "")
-    assert corrected.json != systems(*compare).json
+    assert (corrected.code, corrected.err, corrected.json != systems(*compare).json) == (0, "", True)
 
 
 def test_systems_without_a_common_case_are_refused(systems: Command) -> None:
     rows = [{**row, "id": f"x{row['id']}"} for row in boat("valid")]
     systems(*JUDGE, "c.jsonl", files={"cases.jsonl": rows, "jury.yaml": BOAT})
     done = systems("compare", "a.jsonl", "c.jsonl")
-    assert (done.code, done.out) == (2, "")
-    assert "no " in done.err
+    assert (done.code, done.out, "no " in done.err) == (2, "", True)
 
 
 def press(master: int, key: str) -> None:
@@ -222,9 +215,11 @@ def test_a_person_labels_blind_and_each_label_is_on_the_disk_before_the_next_cas
     person.press("s")
     assert person.end() == 0
     rows = written(judged.folder)
-    assert [row["human_label"] for row in rows] == ["PASS", "FAIL"]
-    assert {row["by"] for row in rows} == {"ann"}
-    assert {row["key"] for row in rows} < set(keys_of(judged.folder))
+    assert (
+        [row["human_label"] for row in rows],
+        {row["by"] for row in rows},
+        {row["key"] for row in rows} < set(keys_of(judged.folder)),
+    ) == (["PASS", "FAIL"], {"ann"}, True)
     assert b"1 labels more in labels.jsonl; next: jury report r.jsonl --labels labels.jsonl" in person.shown
     done = judged("report", "r.jsonl", "--labels", "labels.jsonl", "--json")
     assert (done.code, done.err) == (0, "")
@@ -260,34 +255,39 @@ def test_contested_cases_come_first_and_ctrl_c_keeps_the_labels(run: Command, ty
     run(*JUDGE, "r.jsonl", files={"cases.jsonl": rows, "jury.yaml": PAIRS})
     first = typed("2", "r.jsonl", "--out", "labels.jsonl")
     assert (first.code, "1 of 1  q1" in first.out) == (0, True)  # the only one that needs review
-    assert "[1] A  [2] B" in first.out
-    assert "answer A:" in first.out
-    assert "\x1b[2J" not in first.out
-    assert [(row["id"], row["human_label"]) for row in written(run.folder)] == [("q1", "B")]
-    assert "these cases are no random sample" in first.err
+    assert ("[1] A  [2] B" in first.out, "answer A:" in first.out, "\x1b[2J" not in first.out) == (True, True, True)
+    assert (
+        [(row["id"], row["human_label"]) for row in written(run.folder)],
+        "these cases are no random sample" in first.err,
+    ) == ([("q1", "B")], True)
     none = run("review", "r.jsonl", "--out", "labels.jsonl")
     assert (none.code, "no such case left to label" in none.err) == (0, True)
     second = typed("1\x03", "r.jsonl", "--out", "labels.jsonl", "--sample", "9")
-    assert (second.code, "1 of 2" in second.out, "2 of 2" in second.out) == (130, True, True)
-    assert "1 labels more in labels.jsonl" in second.err
-    assert len(written(run.folder)) == 2
+    assert (
+        second.code,
+        "1 of 2" in second.out,
+        "2 of 2" in second.out,
+        "1 labels more in labels.jsonl" in second.err,
+        len(written(run.folder)),
+    ) == (130, True, True, True, 2)
 
 
 def test_review_needs_a_terminal_and_another_file(judged: Command) -> None:
     done = judged("review", "r.jsonl", "--out", "r.jsonl")
     assert (done.code, "--out r.jsonl would replace r.jsonl" in done.err) == (2, True)
     done = judged("review", "r.jsonl", "--out", "labels.jsonl")
-    assert (done.code, "needs a terminal" in done.err) == (2, True)
-    assert not (judged.folder / "labels.jsonl").exists()
+    assert (done.code, "needs a terminal" in done.err, not (judged.folder / "labels.jsonl").exists()) == (2, True, True)
 
 
 @pytest.mark.parametrize("content", ["my notes", '{"id": "q0", "human_label": "PASS"}\n', '{"key": "k"}\nmine'])
 def test_review_adds_to_no_other_file(run: Command, typed: Callable[..., Ran], content: str) -> None:
     run(*JUDGE, "r.jsonl", files={"cases.jsonl": boat("valid"), "jury.yaml": BOAT, "labels.jsonl": content})
     done = typed("", "r.jsonl", "--out", "labels.jsonl")
-    assert done.code == 2
-    assert "labels.jsonl has other lines than jury review writes; give another --out" in done.err
-    assert (run.folder / "labels.jsonl").read_text() == content
+    assert (
+        done.code,
+        "labels.jsonl has other lines than jury review writes; give another --out" in done.err,
+        (run.folder / "labels.jsonl").read_text(),
+    ) == (2, True, content)
 
 
 CASCADE = """\
@@ -323,15 +323,13 @@ def test_a_guarantee_is_written_beside_the_jury_and_is_void_for_another(run: Com
     assert done.code == 0, done.err
     assert "next: jury judge CASES --jury calibrated.yaml" in done.err
     judged = run("judge", "cases.jsonl", "--jury", "calibrated.yaml", "--json")
-    assert (judged.code, judged.json["cases"]) == (0, 200)
-    assert run(*calibrate, "--json").json["agreement"] == 0.9
+    assert (judged.code, judged.json["cases"], run(*calibrate, "--json").json["agreement"]) == (0, 200, 0.9)
     void = run("judge", "cases.jsonl", "--jury", "calibrated.yaml", files={"jury.yaml": CASCADE.replace("one", "uno")})
     assert (void.code, void.out) == (2, "")
     other = CASCADE.replace("large,", "one,")
     run(*JUDGE, "r2.jsonl", files={"cases.jsonl": labelled(200, wrong=80), "jury.yaml": other})
     failed = run("calibrate", "r2.jsonl", "--jury", "jury.yaml", "--out", "none.yaml", "--agreement", "0.95")
-    assert (failed.code, (run.folder / "none.yaml").exists()) == (1, False)
-    assert failed.err
+    assert (failed.code, (run.folder / "none.yaml").exists(), bool(failed.err)) == (1, False, True)
 
 
 def test_a_calibrated_file_stays_with_its_jury(run: Command) -> None:

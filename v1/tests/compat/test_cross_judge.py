@@ -65,9 +65,11 @@ def timeless(verdict: Any) -> dict[str, Any]:
 
 
 def test_every_public_name_is_there_with_its_arguments() -> None:
-    assert sorted(ours.__all__) == sorted(theirs.__all__)
-    assert ours.__version__ == theirs.__version__
-    assert ours.VENDOR_DEFAULTS == theirs.VENDOR_DEFAULTS
+    assert (sorted(ours.__all__), ours.__version__, ours.VENDOR_DEFAULTS) == (
+        sorted(theirs.__all__),
+        theirs.__version__,
+        theirs.VENDOR_DEFAULTS,
+    )
     for name in theirs.__all__:
         mine, yours = getattr(ours, name), getattr(theirs, name)
         if inspect.isclass(yours) and issubclass(yours, BaseModel):
@@ -158,8 +160,7 @@ def test_replies_are_read_the_same() -> None:
 )
 def test_no_reply_crashes(reply: str, kind: str, confidence: float) -> None:
     verdict = asked(ours, reply)
-    assert (verdict.kind, verdict.confidence) == (kind, confidence)
-    assert json.loads(verdict.model_dump_json())["kind"] == kind
+    assert (verdict.kind, verdict.confidence, json.loads(verdict.model_dump_json())["kind"]) == (kind, confidence, kind)
 
 
 def test_clients_of_the_caller_get_the_same_requests() -> None:
@@ -169,8 +170,10 @@ def test_clients_of_the_caller_get_the_same_requests() -> None:
         clients = [Canned(KEEP), Canned(KEEP)]
         for module, client in zip(BOTH, clients, strict=True):
             critic = module.Critic("c", "m", template, api_key="k", http_client=client, **options)
-            assert critic.judge("a {query}", context=context).kind == "KEEP"
-            assert critic.judge("a", context={**context, "query": "instead"}).kind == "KEEP"
+            assert (
+                critic.judge("a {query}", context=context).kind,
+                critic.judge("a", context={**context, "query": "instead"}).kind,
+            ) == ("KEEP", "KEEP")
         assert clients[0].requests == clients[1].requests
     clients = [Canned(KEEP), Canned(KEEP)]
     for module, client in zip(BOTH, clients, strict=True):
@@ -193,8 +196,7 @@ def test_the_vendor_gets_the_same_messages_over_http(server: Server) -> None:
             module.Ensemble([critic(server, name, module, **options) for name in "abc"]).judge("x" * 99)
             for module, options in ((ours, {}), (theirs, {"http_client": client}))
         ]
-    assert [one.consensus for one in results] == ["KEEP", "KEEP"]
-    assert results[0].query_id == results[1].query_id
+    assert ([one.consensus for one in results], results[0].query_id) == (["KEEP", "KEEP"], results[1].query_id)
     bodies = sorted(
         (
             {name: one.body[name] for name in ("model", "messages", "temperature", "max_tokens")}
@@ -202,9 +204,11 @@ def test_the_vendor_gets_the_same_messages_over_http(server: Server) -> None:
         ),
         key=lambda body: body["model"],
     )
-    assert len(bodies) == 6
-    assert bodies[::2] == bodies[1::2]
-    assert {one.headers["authorization"] for one in server.requests} == {"Bearer wire-key-9"}
+    assert (len(bodies), bodies[::2], {one.headers["authorization"] for one in server.requests}) == (
+        6,
+        bodies[1::2],
+        {"Bearer wire-key-9"},
+    )
     assert {one.target for one in server.requests} == {"/v1/chat/completions"}
 
 
@@ -216,13 +220,19 @@ def test_a_failed_call_is_an_error_that_does_not_vote(server: Server) -> None:
 
     server.plan = plan
     result = ours.Ensemble([critic(server, name) for name in "abc"]).judge("q")
-    assert [one.kind for one in result.verdicts] == ["KEEP", "ERROR", "PARSE_FAIL"]
-    assert (result.consensus, result.disagreement, result.krippendorff_alpha) == ("KEEP", False, None)
-    assert "401" in (result.verdicts[1].error or "")
-    assert "wire-key-9" not in result.model_dump_json()
+    assert (
+        [one.kind for one in result.verdicts],
+        result.consensus,
+        result.disagreement,
+        result.krippendorff_alpha,
+    ) == (["KEEP", "ERROR", "PARSE_FAIL"], "KEEP", False, None)
+    assert ("401" in (result.verdicts[1].error or ""), "wire-key-9" not in result.model_dump_json()) == (True, True)
     missing = ours.Critic("c", "m").judge("q")
-    assert (missing.kind, missing.critic_id) == ("ERROR", "c")
-    assert "Set DEEPSEEK_API_KEY env var" in (missing.error or "")
+    assert (missing.kind, missing.critic_id, "Set DEEPSEEK_API_KEY env var" in (missing.error or "")) == (
+        "ERROR",
+        "c",
+        True,
+    )
 
 
 def test_what_fails_for_a_moment_is_tried_again(server: Server) -> None:
@@ -257,8 +267,12 @@ def test_what_callers_catch(module: Any) -> None:
 def test_verdicts_take_either_schema_and_leave_the_row_alone() -> None:
     row = {"verdict": "KEEP", "rationale": "r", "reviewer_id": "x", "confidence": "0.5", "extra": [1]}
     mine, yours = ours.Verdict.model_validate(dict(row)), theirs.Verdict(**row)
-    assert mine.model_dump_json() == yours.model_dump_json()
-    assert (mine.verdict, mine.rationale, mine.reviewer_id) == ("KEEP", "r", "x")
+    assert (mine.model_dump_json(), mine.verdict, mine.rationale, mine.reviewer_id) == (
+        yours.model_dump_json(),
+        "KEEP",
+        "r",
+        "x",
+    )
     ours.Verdict.model_validate(row)
     assert row["verdict"] == "KEEP"
 
@@ -279,8 +293,12 @@ def test_critics_of_the_callers_own_class_vote_along() -> None:
     result = ours.Ensemble([Own(), other], voting_kwargs={"priority": ["A"]}).judge("A")
     assert (result.consensus, result.verdicts[0].model_dump()["tag"]) == ("A", "kept")
     result = ours.Ensemble([Own(), other]).judge("broken")
-    assert (result.consensus, result.verdicts[0].kind) == ("KEEP", "ERROR")
-    assert (result.verdicts[0].critic_id, result.verdicts[0].error) == ("own", "OSError: no disk")
+    assert (result.consensus, result.verdicts[0].kind, result.verdicts[0].critic_id, result.verdicts[0].error) == (
+        "KEEP",
+        "ERROR",
+        "own",
+        "OSError: no disk",
+    )
     assert ours.JudgePanel([Own()]).ask("i", "p").verdicts[0].verdict == "ERROR"
 
 
@@ -318,8 +336,10 @@ def test_alpha_of_one_query_says_only_whether_all_agree() -> None:
         verdicts = [ours.Verdict(kind=kind) for kind in kinds]
         assert ours.krippendorff_alpha(verdicts) == float(len({*kinds}) == 1)
         their_alpha = theirs.krippendorff_alpha([theirs.Verdict(kind=kind) for kind in kinds])
-        assert their_alpha is not None
-        assert ours.krippendorff_alpha(verdicts) == pytest.approx(their_alpha, abs=1e-9)
+        assert (their_alpha is not None, ours.krippendorff_alpha(verdicts)) == (
+            True,
+            pytest.approx(their_alpha, abs=1e-9),
+        )
         if len({*kinds}) > 1:
             assert krippendorff_alpha([[*kinds]]) == pytest.approx(0.0, abs=1e-9)  # by Krippendorff's own formula
 
@@ -340,8 +360,10 @@ def test_a_key_is_a_secret() -> None:
             pickle.dumps(holder)
     client = Canned("", OSError("could not send abcdefghij"))
     verdict = ours.Critic("c", "m", api_key="abcdefghij", http_client=client).judge("q")
-    assert "abcdefghij" not in verdict.model_dump_json()
-    assert pickle.loads(pickle.dumps(ours.Critic("c", "m"))) == ours.Critic("c", "m")
+    assert ("abcdefghij" not in verdict.model_dump_json(), pickle.loads(pickle.dumps(ours.Critic("c", "m")))) == (
+        True,
+        ours.Critic("c", "m"),
+    )
 
 
 def test_a_prompt_file_is_read_as_data(tmp_path: Any) -> None:
@@ -367,13 +389,14 @@ def test_a_critic_goes_on_as_a_judge_of_this_package(server: Server, tmp_path: A
             rows = [{"question": "Is it so?", "metadata": {"place": place}} for place in ("here", "there")]
             verdicts = [*jury.judge_many(rows, store=store)]
             assert [one.label for one in verdicts] == ["KEEP", "KEEP"]
-        assert len(server.requests) == 6
-        assert {one.question for one in server.requests} == {"Is it so? / here", "Is it so? / there"}
+        assert (len(server.requests), {one.question for one in server.requests}) == (
+            6,
+            {"Is it so? / here", "Is it so? / there"},
+        )
         (refused,) = judges[0].judge_many([{**rows[0], "question": "And so?"}], store=store, budget=Budget(max_calls=0))
         assert "over budget" in (refused.error or "")
     broken = jury.judge(question="Is it so?")  # without the value of a placeholder
-    assert broken.status is Status.ERROR
-    assert "missing required key" in (broken.judgments[0].error or "")
+    assert (broken.status is Status.ERROR, "missing required key" in (broken.judgments[0].error or "")) == (True, True)
     passes = ours.Critic("p", "m", api_key="k", http_client=Canned('{"kind": "pass"}')).as_judge()
     assert passes.judge("q").passed
     with pytest.raises(ConfigurationError, match="Set DEEPSEEK_API_KEY"):

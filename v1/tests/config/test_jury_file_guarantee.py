@@ -45,15 +45,20 @@ def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_calibrated_file_makes_the_jury_with_its_guarantee(calibrated: Path, monkeypatch) -> None:
     plain = load_jury(calibrated / "jury.yaml")
     jury = load_jury(calibrated / "calibrated.yaml")
-    assert isinstance(jury, CalibratedJury)
-    assert type(plain) is CascadedJury
-    assert (jury.jury.fingerprint, jury.guarantee.n) == (plain.fingerprint, 120)
+    assert (isinstance(jury, CalibratedJury), type(plain) is CascadedJury, jury.jury.fingerprint, jury.guarantee.n) == (
+        True,
+        True,
+        plain.fingerprint,
+        120,
+    )
     assert jury.fingerprint != plain.fingerprint
     verdicts = {name: jury.judge(answer="x", metadata={"votes": votes}) for name, votes in VOTES.items()}
-    assert verdicts["both pass"].passed
-    assert verdicts["unsure"].status == "ABSTAIN"
-    assert verdicts["unsure"].stopped_at == "abstained"
-    assert jury.judge(answer=" ").stopped_at == "empty"
+    assert (
+        bool(verdicts["both pass"].passed),
+        verdicts["unsure"].status,
+        verdicts["unsure"].stopped_at,
+        jury.judge(answer=" ").stopped_at,
+    ) == (True, "ABSTAIN", "abstained", "empty")
     monkeypatch.chdir(calibrated)
     assert load_jury("calibrated.yaml").fingerprint == jury.fingerprint
 
@@ -79,8 +84,7 @@ def test_a_guarantee_is_void_for_any_other_jury(change: str, calibrated: Path, t
     path = write(tmp_path, text, "calibrated.yaml")
     with pytest.raises(ValueError, match="the guarantee is of the jury with the fingerprint") as refused:
         load_jury(path)
-    assert str(refused.value).startswith(f"{path}: guarantee: ")
-    assert len(str(refused.value).splitlines()) == 1
+    assert (str(refused.value).startswith(f"{path}: guarantee: "), len(str(refused.value).splitlines())) == (True, 1)
     write(tmp_path, JURY, "jury.yaml")
     assert isinstance(load_jury(path), CalibratedJury)
 

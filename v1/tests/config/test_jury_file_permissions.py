@@ -30,8 +30,10 @@ def test_no_key_of_the_environment_goes_to_an_address_of_a_file(tmp_path: Path, 
         for place, path in PLACES.items():
             for allowed in (False, True):
                 said = problem(tmp_path, place.format(model="openai:m", url=thief.url), allow_base_url=allowed)
-                assert said.startswith(f"{path}base_url: no address in a file gets a key, and openai:m needs one")
-                assert secrets not in said
+                assert (
+                    said.startswith(f"{path}base_url: no address in a file gets a key, and openai:m needs one"),
+                    secrets not in said,
+                ) == (True, True)
         for vendor, row in VENDORS.items():
             for name in (vendor, vendor.upper(), vendor.title()):
                 text = "{" + CRITIC.format(model=f"{name}:m", url=thief.url) + "}"
@@ -45,14 +47,15 @@ def test_an_address_of_a_file_needs_permission_and_gets_no_key(tmp_path: Path, s
     with Listener() as server:
         for place, path in PLACES.items():
             said = problem(tmp_path, place.format(model="vllm:m", url=server.url))
-            assert said.startswith(f"{path}base_url: this address would get the judged texts")
-            assert "allow_base_url=True or --allow-base-url" in said
+            assert (
+                said.startswith(f"{path}base_url: this address would get the judged texts"),
+                "allow_base_url=True or --allow-base-url" in said,
+            ) == (True, True)
         assert server.received == []
         for model in ("vllm:m", "ollama:m", "llama.cpp:m"):
             jury = loaded(tmp_path, "{" + CRITIC.format(model=model, url=server.url) + "}", allow_base_url=True)
             assert asyncio.run(jury.ajudge(CASE)).passed
-        assert len(server.received) == 3
-        assert not [request for request in server.received if secrets in request]
+        assert (len(server.received), not [request for request in server.received if secrets in request]) == (3, True)
 
 
 def test_a_local_model_without_an_address_needs_no_permission(tmp_path: Path) -> None:
@@ -85,8 +88,7 @@ def test_a_key_that_a_file_has_in_a_wrong_place_is_not_repeated(tmp_path: Path) 
                  "{rubric: sk-proj-0123456789abcdef, model: 'ollama:m'}", "{sk-proj-0123456789abcdef: 1}",
                  "{criterion: x, model: 'vllm:m', base_url: 'http://user:password0123@localhost/v1'}"):  # fmt: skip
         said = problem(tmp_path, text, allow_base_url=True)
-        assert said
-        assert "0123" not in said
+        assert (bool(said), "0123" not in said) == (True, True)
 
 
 def test_no_variable_is_put_into_an_address(tmp_path: Path, secrets: str) -> None:
@@ -95,8 +97,10 @@ def test_no_variable_is_put_into_an_address(tmp_path: Path, secrets: str) -> Non
         assert loaded(tmp_path, text, allow_base_url=True).model.address == f"http://localhost:9/{part}"
         text = "{" + CRITIC.format(model="vllm:m", url=part) + "}"
         said = problem(tmp_path, text, allow_base_url=True)
-        assert said.startswith("model: base_url= is an http:// or https:// address")
-        assert secrets not in said
+        assert (said.startswith("model: base_url= is an http:// or https:// address"), secrets not in said) == (
+            True,
+            True,
+        )
 
 
 PROGRAMS = [name for name in CHECKS if CHECKS[name].runs_commands]
@@ -112,9 +116,11 @@ def test_a_check_that_runs_programs_needs_permission_everywhere(tmp_path: Path) 
                             "tiers[0].judge.scorecard.b."),
                            (f"{{check: not_empty, fallbacks: [{check}]}}", "fallbacks[0].")):  # fmt: skip
             said = problem(tmp_path, text)
-            assert said.startswith(f"{path}check: {name} runs programs")
-            assert "allow_commands=True or --allow-commands" in said
-            assert problem(tmp_path, text, allow_commands=True) == ""
+            assert (
+                said.startswith(f"{path}check: {name} runs programs"),
+                "allow_commands=True or --allow-commands" in said,
+                problem(tmp_path, text, allow_commands=True),
+            ) == (True, True, "")
     assert not (tmp_path / "made").exists()
 
 
@@ -144,8 +150,10 @@ def test_paths_of_a_file_do_not_depend_on_the_working_directory(tmp_path: Path, 
     path = write(tmp_path, "{rubric: deep/own.yaml, model: 'ollama:m'}")
     whole = load_jury(path).fingerprint
     monkeypatch.chdir(tmp_path / "deep")
-    assert load_jury("../jury.yaml").fingerprint == whole
-    assert load_jury({"rubric": "own.yaml", "model": "ollama:m"}).fingerprint == whole
+    assert (
+        load_jury("../jury.yaml").fingerprint,
+        load_jury({"rubric": "own.yaml", "model": "ollama:m"}).fingerprint,
+    ) == (whole, whole)
 
 
 BOMBS = {
@@ -173,8 +181,7 @@ def test_a_file_that_is_built_to_harm_is_refused(tmp_path: Path, monkeypatch) ->
     for text, expected in BOMBS.items():
         said = problem(tmp_path, text)
         assert said, text[:40]
-        assert expected in said
-        assert len(said) < 5_000
+        assert (expected in said, len(said) < 5_000) == (True, True)
     assert [*tmp_path.iterdir()] == [tmp_path / "jury.yaml"]
 
 
@@ -183,5 +190,4 @@ def test_a_large_file_of_allowed_size_makes_a_jury_that_works(tmp_path: Path) ->
     jury = loaded(tmp_path, "jurors: [" + ", ".join([f"{{jurors: [{inner}]}}"] * 20) + "]")
     assert (jury.size, len(members(jury)), jury.judge(answer="Yes.").passed) == (1000, 1000, True)
     nested = loaded(tmp_path, "{jurors: [" * 25 + "{check: not_empty}" + "]}" * 25)
-    assert nested.judge(answer="Yes.").passed
-    assert nested.fingerprint
+    assert (nested.judge(answer="Yes.").passed, bool(nested.fingerprint)) == (True, True)

@@ -91,8 +91,10 @@ ANSWERS = {
 def test_a_file_judges_answers(what: str, tmp_path: Path) -> None:
     text, statuses = ANSWERS[what]
     jury = loaded(tmp_path, text)
-    assert " ".join(jury.judge(answer=answer).status for answer in (SHORT, LONG, BLANK)) == statuses
-    assert load_jury(parse_yaml(text)).fingerprint == jury.fingerprint
+    assert (
+        " ".join(jury.judge(answer=answer).status for answer in (SHORT, LONG, BLANK)),
+        load_jury(parse_yaml(text)).fingerprint,
+    ) == (statuses, jury.fingerprint)
 
 
 RECORDED = {
@@ -165,9 +167,11 @@ tiers:
         name="support",
     )
     jury = loaded(tmp_path, text)
-    assert jury.fingerprint == python.fingerprint
-    assert repr(jury) == repr(python)
-    assert loaded(tmp_path, text.replace("0.75", "0.8")).fingerprint != python.fingerprint
+    assert (
+        jury.fingerprint,
+        repr(jury),
+        loaded(tmp_path, text.replace("0.75", "0.8")).fingerprint != python.fingerprint,
+    ) == (python.fingerprint, repr(python), True)
 
 
 OTHER = {
@@ -246,8 +250,11 @@ def test_the_nearest_answers_count_and_stay_words(tmp_path: Path) -> None:
         found = answers(loaded(tmp_path, text))
         assert [sorted(one) for one in found] == [sorted(one) for one in expected], text
     (critic,) = members(loaded(tmp_path, [*ANSWER_LINES][-1]))
-    assert [*critic.rubric.labels.root] == ["YES", "NO", "off"]
-    assert (critic.rubric.empty_answer, Rubric.bundled("faithfulness").empty_answer) == (None, "NO")
+    assert ([*critic.rubric.labels.root], critic.rubric.empty_answer, Rubric.bundled("faithfulness").empty_answer) == (
+        ["YES", "NO", "off"],
+        None,
+        "NO",
+    )
 
 
 def test_samples_timeouts_names_and_fallbacks_are_those_of_the_file(tmp_path: Path) -> None:

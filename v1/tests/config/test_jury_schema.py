@@ -152,8 +152,7 @@ def places(content: Any) -> list[tuple[Any, Any]]:
 @settings(max_examples=40, deadline=None, suppress_health_check=[*HealthCheck])
 @given(FILES)
 def test_the_schema_accepts_what_the_loader_reads(content: Any) -> None:
-    assert problems(content) == set()
-    assert validator().is_valid(content)
+    assert (problems(content), bool(validator().is_valid(content))) == (set(), True)
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[*HealthCheck])
@@ -176,8 +175,7 @@ def test_the_schema_describes_every_check_rule_and_key_in_words() -> None:
     schema = whole_schema()
     for name in CHECKS:
         described = schema["$defs"][f"check.{name}"]
-        assert described["description"].endswith(".")
-        assert described["properties"]["check"] == {"const": name}
+        assert (described["description"].endswith("."), described["properties"]["check"]) == (True, {"const": name})
     assert schema["$defs"]["EnsembleSpec"]["properties"]["voting"]["enum"] == [*VOTING]
     for part in ("EnsembleSpec", "CriticSpec", "ScorecardSpec", "CascadeSpec", "TierSpec", "RecordedSpec"):
         assert all("description" in one for one in schema["$defs"][part]["properties"].values())

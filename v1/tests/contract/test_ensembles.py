@@ -432,7 +432,8 @@ class Recorder(Check):
 
 
 TREES = st.recursive(
-    st.sampled_from("abc"), lambda inner: st.tuples(st.sampled_from([0, 2]), st.lists(inner, min_size=1, max_size=3)),
+    st.sampled_from("abc"),
+    lambda inner: st.tuples(st.sampled_from([0, 2]), st.lists(inner, min_size=1, max_size=3)),
     max_leaves=8,
 )
 

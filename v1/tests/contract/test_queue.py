@@ -170,7 +170,6 @@ def test_a_closed_queue_takes_nothing_and_counts_it():
     assert queue.counts == {"dropped": 1}
 
 
-@pytest.mark.usefixtures("only_new_garbage")
 def test_10000_runs_are_kept_only_while_they_are_pending():
     class Run:
         def __init__(self, text):

@@ -202,12 +202,45 @@ def test_equal_cases_are_as_many_lines(path):
     assert sorted(questions(path)) == ["a", "a", "a", "a", "b"]
 
 
-def test_a_case_is_known_by_its_id_and_its_content(path):
+def test_a_line_counts_for_exactly_its_case(path):
+    """A vote in the metadata, a label that was corrected, or another label column make another line."""
     counts = Sometimes()
-    one = {"id": "1", "question": "a", "metadata": {"n": 1}, "generator": "gpt-4o"}
-    judged(path, counts, [one])
-    assert judged(path, counts, [{**one, "metadata": {}, "generator": None}]) == []
-    assert len(judged(path, counts, [{**one, "id": "2"}, {**one, "answer": "other"}])) == 2
+    one = {"id": "1", "question": "a", "metadata": {"n": 1, "gold": "pass", "other": "fail"}, "generator": "gpt-4o"}
+    assert len(judged(path, counts, [one], label="gold")) == 1
+    assert judged(path, counts, [one], label="gold") == []
+    changed = [{**one, "id": "2"}, {**one, "answer": "other"}, {**one, "generator": None}, {**one, "metadata": {}}]
+    assert len(judged(path, counts, changed, label="gold")) == 4
+    (corrected,) = judged(path, counts, [one], label="other")
+    assert corrected.human_label == "fail"
+
+
+def test_a_case_with_a_workspace_is_judged_again(path, tmp_path):
+    counts, rows = Sometimes(), [{"id": "1", "workspace": str(tmp_path)}]
+    assert len(judged(path, counts, rows)) == len(judged(path, counts, rows)) == 1
+    assert len(lines(path)) == 1
+
+
+@pytest.mark.parametrize("content", [b"my only copy", b'{"rows": [1, 2]}', b'{"jury": "x"}'])
+def test_a_file_of_others_is_never_replaced(path, content):
+    path.write_bytes(content)
+    for overwrite in (False, True):
+        with pytest.raises(ConfigurationError, match="no result"):
+            ResultsFile(path, passes, overwrite=overwrite)
+    assert path.read_bytes() == content
+
+
+def test_the_permissions_of_a_file_stay(path):
+    judged(path, passes, "a")
+    path.chmod(0o600)
+    judged(path, passes, "ab")
+    assert (path.stat().st_mode & 0o777, [one.name for one in path.parent.iterdir()]) == (0o600, [path.name])
+
+
+def test_a_line_that_is_cut_off_is_named_so(path):
+    judged(path, passes, "ab")
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="line 2, is cut off; a run that continues the file judges it again"):
+        list(read_results(path))
 
 
 @pytest.mark.parametrize("cut", [1, 40, -1], ids=["one byte", "a part", "the line break"])
@@ -220,7 +253,7 @@ def test_a_last_line_that_was_cut_off_is_dropped_and_judged_again(path, cut):
     assert questions(path) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("content", [b"", b'{"jury": "'], ids=["empty", "one line cut off"])
+@pytest.mark.parametrize("content", [b"", b'{"jury":"'], ids=["empty", "one line cut off"])
 def test_a_file_without_a_complete_line_is_begun(path, content):
     path.write_bytes(content)
     judged(path, passes, "ab")

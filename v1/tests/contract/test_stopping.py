@@ -15,8 +15,6 @@ from jury_adapters import Case, Status, judge
 
 PASS = Status.PASS
 
-pytestmark = pytest.mark.usefixtures("only_new_garbage")
-
 
 def first_is_quick(number=100):
     """Yield cases of which all but the first take a minute."""

@@ -5,7 +5,6 @@ import gc
 import logging
 from itertools import count
 
-import pytest
 from fact_tables import each_row
 from running import EACH_WAY, Memory, Paying, in_threads, in_virtual_time, passes
 
@@ -271,7 +270,6 @@ def test_a_recorded_cost_that_was_not_complete_stays_so():
 # Where the store applies
 
 
-@pytest.mark.usefixtures("only_new_garbage")
 def test_locks_are_not_kept():
     def locks():
         gc.collect()

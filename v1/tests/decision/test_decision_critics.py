@@ -61,28 +61,34 @@ def test_probabilities_become_judgments(
     rubric: Rubric, shares: Any, options: Any, status: str, label: str, score: float, confidence: float
 ) -> None:
     judgment = judged(rubric, shares, **options)
-    assert (judgment.status, judgment.label) == (status, label)
-    assert judgment.score == (None if score is None else pytest.approx(score))
-    assert judgment.confidence == pytest.approx(confidence)
-    assert judgment.metadata["probabilities"] == pytest.approx({name: one for name, one in shares.items() if one})
-    assert judgment.usage.calls == 1
+    assert (judgment.status, judgment.label, judgment.score, judgment.confidence) == (
+        status,
+        label,
+        None if score is None else pytest.approx(score),
+        pytest.approx(confidence),
+    )
+    assert (judgment.metadata["probabilities"], judgment.usage.calls) == (
+        pytest.approx({name: one for name, one in shares.items() if one}),
+        1,
+    )
 
 
 def test_the_question_has_the_criteria_and_the_text_its_delimiters() -> None:
     judged("answer_relevance", {"YES": 1.0})
     ((text, question, answers),) = ASKED
-    assert Rubric.bundled("answer_relevance").criteria.strip() in question
-    assert "JSON" not in question
-    assert "<answer-" in text
-    assert "An answer." in text
+    assert (
+        Rubric.bundled("answer_relevance").criteria.strip() in question,
+        "JSON" not in question,
+        "<answer-" in text,
+        "An answer." in text,
+    ) == (True, True, True, True)
     assert answers == ["YES", "NO", "UNSURE"]
 
 
 @pytest.mark.parametrize("shares", [{}, {"other": 1.0}, {"OK": -0.5, "RUDE": 1.0}, {"OK": 2.0}, {"OK": float("nan")}])
 def test_what_are_no_probabilities_is_an_error(shares: Any) -> None:
     judgment = judged(PAIR, shares)
-    assert judgment.status is Status.ERROR
-    assert "the probabilities of OK, RUDE" in (judgment.error or "")
+    assert (judgment.status is Status.ERROR, "the probabilities of OK, RUDE" in (judgment.error or "")) == (True, True)
 
 
 def test_a_function_that_breaks_and_images_are_errors() -> None:
@@ -100,8 +106,7 @@ def test_it_votes_in_a_jury_and_what_is_missing_abstains(tmp_path: Path) -> None
     deciding = DecisionCritic(saying(YES=0.7, NO=0.2, UNSURE=0.1), "faithfulness", name="fast")
     jury = Ensemble([deciding, Critic(reply, "faithfulness")], voting="average")
     verdict = jury.judge(question="Q?", answer="A", contexts="C")
-    assert verdict.score == pytest.approx((0.7 / 0.9 + 0) / 2)
-    assert verdict.by_name["fast"].passed
+    assert (verdict.score, verdict.by_name["fast"].passed) == (pytest.approx((0.7 / 0.9 + 0) / 2), True)
     missing = deciding.judge(question="Q?", answer="A")
     assert (missing.status, len(ASKED)) == (Status.ABSTAIN, 1)
 
@@ -143,9 +148,12 @@ def test_models_of_langchain_are_asked_by_the_type_of_the_question(tmp_path: Pat
     case = {"question": "Q?", "answer": "A", "contexts": "C"}
     for rubric, score in ((PAIR, 0.75), ("faithfulness", 0.8 / 0.9), (RATED, 0.75)):
         judgment = DecisionCritic(Own(model="own-1"), rubric).judge(case)
-        assert judgment.status is Status.PASS
-        assert judgment.score == pytest.approx(score)
-        assert (judgment.usage.calls, judgment.usage.input_tokens) == (1, 50)
+        assert (judgment.status is Status.PASS, judgment.score, judgment.usage.calls, judgment.usage.input_tokens) == (
+            True,
+            pytest.approx(score),
+            1,
+            50,
+        )
     with Store(tmp_path / "runs.db") as store:
         with pytest.raises(ConfigurationError, match="at the top of a module"):  # two of its kind have one name
             DecisionCritic(saying(OK=1.0), PAIR, store=store)
@@ -183,12 +191,17 @@ def test_decisions_of_openai_over_http(server: Server) -> None:
     )
     case = {"question": "Q?", "answer": "A", "contexts": "C"}
     judgment = DecisionCritic(model, "faithfulness").judge(case)
-    assert (judgment.status, judgment.score) == (Status.PASS, pytest.approx(0.9))
-    assert DecisionCritic(model, PAIR).judge(case).score == pytest.approx(0.75)
+    assert (judgment.status, judgment.score, DecisionCritic(model, PAIR).judge(case).score) == (
+        Status.PASS,
+        pytest.approx(0.9),
+        pytest.approx(0.75),
+    )
     refused = DecisionCritic(model, "faithfulness").judge({**case, "answer": "REFUSE"})
-    assert (refused.status, refused.metadata["cause"]) == (Status.ABSTAIN, "refused")
-    assert {one.target for one in server.requests} == {"/v1/decisions"}
+    assert (refused.status, refused.metadata["cause"], {one.target for one in server.requests}) == (
+        Status.ABSTAIN,
+        "refused",
+        {"/v1/decisions"},
+    )
     server.plan = lambda request: [response({"error": {"message": "bad key sk-secret-1234"}}, "401 No")]
     broken = DecisionCritic(model, PAIR).judge(case)
-    assert broken.status is Status.ERROR
-    assert "sk-secret" not in broken.model_dump_json()
+    assert (broken.status is Status.ERROR, "sk-secret" not in broken.model_dump_json()) == (True, True)

@@ -147,8 +147,10 @@ def test_what_the_contexts_have_in_another_notation_is_known():
 
 def test_what_the_question_and_earlier_messages_say_is_known_and_proves_nothing():
     question = "Did Pia Berg visit Lunvik in 1999?"
-    assert named("No, Pia Berg did not in 1999.", HARBOUR, question) == []
-    assert named("No, Pia Berg did not in 1999.", HARBOUR) == ["number: 1999", "name: Pia Berg"]
+    assert (
+        named("No, Pia Berg did not in 1999.", HARBOUR, question),
+        named("No, Pia Berg did not in 1999.", HARBOUR),
+    ) == ([], ["number: 1999", "name: Pia Berg"])
     earlier = [Message(role="assistant", content="The pump P-2207 holds 6130 litres.")]
     assert named("As I said, it holds 6130 litres.", HARBOUR, messages=earlier) == []
     said = grounding_screen().judge(answer=earlier[0].content, contexts=HARBOUR, messages=earlier)
@@ -316,8 +318,10 @@ def test_without_texts_each_check_abstains_and_says_so(check):
         blank = Status.FAIL if check.name == "grounding_screen" else Status.ABSTAIN
         assert check.judge(answer=answer, contexts=HARBOUR).status is blank
     if check.name != "grounding_screen":
-        assert pickle.loads(pickle.dumps(check)).fingerprint == check.fingerprint
-        assert "no contexts" in check.judge(question="Who?", answer="Marta.", contexts=()).reasoning
+        assert (
+            pickle.loads(pickle.dumps(check)).fingerprint,
+            "no contexts" in check.judge(question="Who?", answer="Marta.", contexts=()).reasoning,
+        ) == (check.fingerprint, True)
 
 
 def test_a_verdict_of_the_screen_needs_no_review():
@@ -330,8 +334,10 @@ def test_the_final_judge_is_asked_only_where_the_screen_does_not_decide():
     screen = grounding_screen(lambda case: asked.append(case.answer) or True)
     answers = ["Pia Berg built it.", "It was not rebuilt after the storm of 1931.", "The harbour is of Marta Olsen."]
     found = [screen.judge(answer=answer, contexts=HARBOUR) for answer in answers]
-    assert [(one.passed, one.stopped_at) for one in found] == [(False, "flags"), (True, "verbatim"), (True, "final")]
-    assert asked == answers[2:]
+    assert ([(one.passed, one.stopped_at) for one in found], asked) == (
+        [(False, "flags"), (True, "verbatim"), (True, "final")],
+        answers[2:],
+    )
     inside = CascadedJury([Tier("grounded", grounding_screen(), "escalate_on_split"), Tier("last", lambda case: True)])
     assert inside.judge(answer=answers[2], contexts=HARBOUR).stopped_at == "last"
 
@@ -353,12 +359,13 @@ def test_long_texts_are_judged_and_a_verdict_stays_small():
         for answer, contexts in ((text, HARBOUR), (HARBOUR, text)):
             assert grounding_screen().judge(answer=answer, contexts=contexts).status is not Status.ERROR
     found = NamesAndNumbers().judge(answer=" ".join(f"{n}." for n in range(10_000, 11_000)), contexts=HARBOUR)
-    assert len(found.findings) == 100
-    assert len(found.model_dump_json()) < 30_000
+    assert (len(found.findings), len(found.model_dump_json()) < 30_000) == (100, True)
 
 
 def test_texts_are_tidied_and_cut_into_sentences():
     tidied = {"He did n't go .": "He didn't go.", "-LRB- born 1961 -RRB-": "(born 1961)", "٣٤": "34", "ａ１": "a1"}
-    assert {text: tidy(text) for text in tidied} == tidied
-    assert sentences("Dr. Smith came. He said 5. One left") == ["Dr. Smith came.", "He said 5.", "One left"]
+    assert ({text: tidy(text) for text in tidied}, sentences("Dr. Smith came. He said 5. One left")) == (
+        tidied,
+        ["Dr. Smith came.", "He said 5.", "One left"],
+    )
     assert sentences("东京。大阪。") == ["东京。", "大阪。"]

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -142,8 +143,13 @@ def test_a_file_that_cannot_be_read_is_refused_by_its_name(
 
 def test_a_folder_and_a_name_with_control_characters_are_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").mkdir()
-    with pytest.raises(InputError, match="Is a directory"):
-        list(read_rows(tmp_path / "rows.csv"))
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for name in ("rows.csv", "pipe.jsonl"):  # one would wait for ever on a pipe
+        with pytest.raises(InputError, match="it is not a regular file"):
+            list(read_rows(tmp_path / name))
+    (tmp_path / "old.csv").write_bytes(b"id,answer\r1,a\r2,b\r")  # of an old Mac
+    with pytest.raises(InputError, match="old.csv: "):
+        list(read_rows(tmp_path / "old.csv"))
     with pytest.raises(InputError, match=r"\\u001b\[31m.jsonl: No such file"):
         list(read_rows("\x1b[31m.jsonl"))
 

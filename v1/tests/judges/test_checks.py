@@ -189,8 +189,10 @@ def test_findings_name_each_text_and_each_place_that_does_not_fit():
 def test_similarity_is_the_f1_of_the_words():
     """Precision 4/4 and recall 4/5 of the definition in Rajpurkar et al. (2016)."""
     judgment = Similar("It stopped running in 2018", threshold=0.9).judge(answer="It stopped in 2018.")
-    assert judgment.score == pytest.approx(2 * 1 * 0.8 / 1.8)
-    assert Ensemble([Similar("a", threshold=0.7)], voting="average").pass_mark == 0.7
+    assert (judgment.score, Ensemble([Similar("a", threshold=0.7)], voting="average").pass_mark) == (
+        pytest.approx(2 * 1 * 0.8 / 1.8),
+        0.7,
+    )
 
 
 WRONG = [
@@ -269,8 +271,7 @@ def test_a_schema_that_takes_long_ends_at_its_time_limit():
     """Mappings cannot be sorted, so that their uniqueness is compared pair by pair."""
     answer = json.dumps([{"a": number} for number in range(1500)])
     check = ValidJSON(schema={"uniqueItems": True})
-    assert check.timeout is not None
-    assert check.with_timeout(0.01).judge(answer=answer).error == "timeout"
+    assert (check.timeout is not None, check.with_timeout(0.01).judge(answer=answer).error) == (True, "timeout")
 
 
 OPTIONS = {
@@ -296,49 +297,58 @@ def test_a_check_is_built_alike_by_its_constructor_and_from_a_mapping(name):
     cls, options = CHECKS[name], OPTIONS[name]
     adapter = TypeAdapter(cls)
     built, read = cls(**options, name="mine"), adapter.validate_python({**options, "name": "mine"})
-    assert vars(built) == vars(read)
-    assert built.fingerprint == read.fingerprint
-    assert built.judge(CASE).critic == "mine"
-    assert cls(**options).name == cls.__name__
+    assert (vars(built), built.fingerprint, built.judge(CASE).critic, cls(**options).name) == (
+        vars(read),
+        read.fingerprint,
+        "mine",
+        cls.__name__,
+    )
     schema = adapter.json_schema()
     assert schema["additionalProperties"] is False
     jsonschema.validate({**options, "name": "mine"}, schema)
     with pytest.raises(ValidationError):
         adapter.validate_python({**options, "unknown": 1})
     for twin in (pickle.loads(pickle.dumps(built)), copy.deepcopy(built), built.with_timeout(9)):
-        assert twin.judge(CASE).but(elapsed_s=0) == built.judge(CASE).but(elapsed_s=0)
-        assert twin.fingerprint == built.fingerprint
+        assert (twin.judge(CASE).but(elapsed_s=0), twin.fingerprint) == (
+            built.judge(CASE).but(elapsed_s=0),
+            built.fingerprint,
+        )
 
 
 def test_every_option_counts_in_the_fingerprint():
     alike = [Contains("a"), Contains(["a"]), Contains("a", need="all"), Contains(texts=("a",))]
     others = [Contains("b"), Contains("a", need="any"), Contains("a", ignore_case=True), Contains("a", name="other")]
-    assert len({one.fingerprint for one in alike}) == 1
-    assert len({one.fingerprint for one in [alike[0], *others]}) == 5
+    assert (len({one.fingerprint for one in alike}), len({one.fingerprint for one in [alike[0], *others]})) == (1, 5)
 
 
 def test_the_table_has_every_check_once_and_loads_it_when_it_is_asked_for():
     (block,) = (one for one in ast.parse(Path(checks.__file__).read_text()).body if isinstance(one, ast.If))
     seen = {alias.name: one.module for one in block.body for alias in one.names}
-    assert seen == checks._HOMES
-    assert {*checks.__all__} == {"CHECKS", *seen} == {*dir(checks)}
-    assert len(CHECKS) == len([*CHECKS]) == len(seen)
-    assert {*OPTIONS} <= {*CHECKS}
+    assert (
+        seen,
+        {*checks.__all__} == {"CHECKS", *seen} == {*dir(checks)},
+        len(CHECKS) == len([*CHECKS]) == len(seen),
+        {*OPTIONS} <= {*CHECKS},
+    ) == (checks._HOMES, True, True, True)
     assert "no_such_check" not in CHECKS
     for name, home in seen.items():
         cls = getattr(checks, name)
-        assert cls is getattr(import_module(home), name)
-        assert issubclass(cls, Check)
-        assert cls in CHECKS.values()
-        assert isinstance(cls.runs_commands, bool)
+        assert (
+            cls is getattr(import_module(home), name),
+            issubclass(cls, Check),
+            cls in CHECKS.values(),
+            isinstance(cls.runs_commands, bool),
+        ) == (True, True, True, True)
     with pytest.raises(AttributeError, match="'Contians'"):
         checks.Contians  # noqa: B018
     program = "import sys; from jury_adapters.checks import CHECKS; [*CHECKS], CHECKS['contains']; print(*sys.modules)"
     loaded = {
         *subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     }
-    assert "jury_adapters.judges.text" in loaded
-    assert not {"jsonschema", "numpy", "langchain_core", "llama_index", "openai", "jury_adapters.grounding"} & loaded
+    assert (
+        "jury_adapters.judges.text" in loaded,
+        not {"jsonschema", "numpy", "langchain_core", "llama_index", "openai", "jury_adapters.grounding"} & loaded,
+    ) == (True, True)
 
 
 def test_options_across_fields_are_checked_and_a_subclass_may_add_some():
@@ -360,8 +370,10 @@ def test_options_across_fields_are_checked_and_a_subclass_may_add_some():
             if self.at_least > len(self.words):
                 raise ValueError(f"at_least={self.at_least} is more than there are words")
 
-    assert Polite(["bitte"]).judge(answer="Ja, bitte.").passed
-    assert VeryPolite(name="very").judge(answer="No!").critic == "very"
+    assert (
+        Polite(["bitte"]).judge(answer="Ja, bitte.").passed,
+        VeryPolite(name="very").judge(answer="No!").critic,
+    ) == (True, "very")
     with pytest.raises(ConfigurationError, match=r"^VeryPolite: at_least=2 is more"):
         VeryPolite(at_least=2)
 
@@ -384,6 +396,8 @@ def test_no_text_breaks_a_check_and_a_text_equals_itself_in_every_form(answer):
     for check in EVERY:
         assert check.judge(answer=answer).status in ("PASS", "FAIL", "ABSTAIN")
     for same in (unicodedata.normalize("NFC", answer), unicodedata.normalize("NFD", answer), f"\n {answer}\t"):
-        assert Equals(same).judge(answer=answer).passed
-        assert Equals(same, ignore_case=True).judge(answer=answer).passed
+        assert (
+            Equals(same).judge(answer=answer).passed,
+            Equals(same, ignore_case=True).judge(answer=answer).passed,
+        ) == (True, True)
     assert Contains(answer or "a").judge(answer=f"<{answer or 'a'}>").passed

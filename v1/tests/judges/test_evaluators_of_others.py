@@ -189,10 +189,16 @@ def test_they_vote_in_one_jury_with_critics_and_checks_sync_and_async():
         }
     )
     verdict = jury.judge(RIGHT)
-    assert verdict.status == asyncio.run(jury.ajudge(RIGHT)).status == "PASS"
-    assert [one.critic for one in verdict.judgments if not one.passed] == ["llama_index"]
-    assert verdict.by_name["langsmith"].reasoning == "looked"
-    assert (verdict.usage.calls, verdict.usage.cost_usd, verdict.usage.cost_complete) == (3, pytest.approx(0.003), True)
+    assert (
+        verdict.status == asyncio.run(jury.ajudge(RIGHT)).status == "PASS",
+        [one.critic for one in verdict.judgments if not one.passed],
+    ) == (True, ["llama_index"])
+    assert (
+        verdict.by_name["langsmith"].reasoning,
+        verdict.usage.calls,
+        verdict.usage.cost_usd,
+        verdict.usage.cost_complete,
+    ) == ("looked", 3, pytest.approx(0.003), True)
     assert [one.status for one in jury.judge_many([RIGHT, WRONG] * 3)] == ["PASS", "FAIL"] * 3
 
 
@@ -201,8 +207,11 @@ def test_a_prompt_is_filled_with_the_texts_of_the_case():
     for prompt in (CORRECTNESS_PROMPT, RAG_GROUNDEDNESS_PROMPT):
         assert from_evaluator(create_llm_as_judge(prompt=prompt, judge=model)).judge(RIGHT).passed
     correct, grounded = model.sent
-    assert "<input>\\nWhen did it stop?\\n</input>" in correct
-    assert "<reference_outputs>\\nIn 2018.\\n</reference_outputs>" in correct
+    assert [
+        word
+        for word in ("<input>\\nWhen did it stop?\\n</input>", "<reference_outputs>\\nIn 2018.\\n</reference_outputs>")
+        if word not in correct
+    ] == []
     assert "It stopped in 2018.\\n\\nIt was blue." in grounded
     told = from_evaluator(Scorer(), scale=(0, 1)).judge(RIGHT).reasoning
     assert ("'input': 'When did it stop?'" in told, "'context': 'It stopped in 2018." in told) == (True, True)
@@ -217,8 +226,12 @@ def test_what_a_case_lacks_makes_it_abstain_without_a_call():
         asked.append(1)
 
     judgment = from_evaluator(needs, cost=1.0).judge(answer="a")
-    assert judgment.reasoning == "the evaluator needs 'reference_outputs', 'context', which the case does not have"
-    assert (judgment.status, judgment.usage.calls, asked) == ("ABSTAIN", 0, [])
+    assert (judgment.reasoning, judgment.status, judgment.usage.calls, asked) == (
+        "the evaluator needs 'reference_outputs', 'context', which the case does not have",
+        "ABSTAIN",
+        0,
+        [],
+    )
     classic = from_evaluator(load_evaluator("exact_match"), scale=(0, 1)).judge(answer="a")
     assert (classic.status, "'reference'" in classic.reasoning) == ("ABSTAIN", True)
 
@@ -281,8 +294,11 @@ def test_any_scale_keeps_the_order_and_stays_within_0_and_1(worst, best, one, ot
         return
     judge = from_evaluator(lambda case: float(case.answer), scale=(worst, best))
     low, high = (judge.judge(answer=repr(worst + share * (best - worst))).score for share in sorted((one, other)))
-    assert 0 <= low <= high <= 1
-    assert (low, high) == (pytest.approx(min(one, other), abs=1e-6), pytest.approx(max(one, other), abs=1e-6))
+    assert (0 <= low <= high <= 1, low, high) == (
+        True,
+        pytest.approx(min(one, other), abs=1e-6),
+        pytest.approx(max(one, other), abs=1e-6),
+    )
 
 
 def test_an_exception_is_an_error_without_keys_and_marks_the_cost_as_unknown():
@@ -290,8 +306,7 @@ def test_an_exception_is_an_error_without_keys_and_marks_the_cost_as_unknown():
         raise RuntimeError("401 for sk-abcdefghijklmnop1234")
 
     judgment = from_evaluator(breaks, cost=0.01).judge(answer="a")
-    assert (judgment.status, judgment.usage.cost_complete) == ("ERROR", False)
-    assert "sk-" not in judgment.error
+    assert (judgment.status, judgment.usage.cost_complete, "sk-" not in judgment.error) == ("ERROR", False, True)
     assert from_evaluator(breaks, cost=0).judge(answer="a").usage.cost_complete
 
 
@@ -310,8 +325,12 @@ def test_an_evaluator_counts_in_a_budget_and_an_unknown_cost_is_never_free():
     assert "the price of the call is unknown" in refused.error
     assert refused.usage.cost_complete  # nothing was asked
     (free,) = from_evaluator(counts, cost=0).judge_many([{"answer": "a"}], budget=Budget(max_usd=0.0))
-    assert (free.status, free.usage.calls) == ("PASS", 0)
-    assert (paid.estimate(Case(answer="a")).calls, paid.estimate(Case(question="?")).calls) == (1, 0)
+    assert (
+        free.status,
+        free.usage.calls,
+        paid.estimate(Case(answer="a")).calls,
+        paid.estimate(Case(question="?")).calls,
+    ) == ("PASS", 0, 1, 0)
 
 
 def test_blocking_evaluators_run_side_by_side_as_judges_and_end_at_their_time_limit():
@@ -345,20 +364,25 @@ def test_what_an_evaluator_asks_inside_an_application_is_in_none_of_its_streams(
         return [part async for part in graph.astream(given, stream_mode=["messages", "values"])]
 
     parts = asyncio.run(streamed())
-    assert "Secret" not in str(parts)
-    assert parts[-1][1]["messages"][-1].content == "PASS"
+    assert ("Secret" not in str(parts), parts[-1][1]["messages"][-1].content) == (True, "PASS")
 
 
 def test_its_name_is_that_of_the_evaluator_or_of_its_result():
-    assert from_evaluator(exact_match).name == "exact_match"
-    assert from_evaluator(exact_match, name="mine").judge(RIGHT).critic == "mine"
-    assert from_evaluator(load_evaluator("exact_match")).name == "exact_match"
-    assert from_evaluator(FaithfulnessEvaluator(llm=Says())).name == "FaithfulnessEvaluator"
+    assert (from_evaluator(exact_match).name, from_evaluator(exact_match, name="mine").judge(RIGHT).critic) == (
+        "exact_match",
+        "mine",
+    )
+    assert (
+        from_evaluator(load_evaluator("exact_match")).name,
+        from_evaluator(FaithfulnessEvaluator(llm=Says())).name,
+    ) == ("exact_match", "FaithfulnessEvaluator")
     unnamed = from_evaluator(create_llm_as_judge(prompt=RULES, judge=scoring(True), feedback_key="right"))
     assert (unnamed.name, unnamed.judge(RIGHT).critic) == ("", "right")
     two = [from_evaluator(one, name="x").fingerprint for one in (exact_match, levenshtein_distance)]
-    assert len({*two, from_evaluator(exact_match, name="x", scale=(0, 1)).fingerprint}) == 3
-    assert pickle.loads(pickle.dumps(from_evaluator(exact_match))).judge(RIGHT).passed
+    assert (
+        len({*two, from_evaluator(exact_match, name="x", scale=(0, 1)).fingerprint}),
+        pickle.loads(pickle.dumps(from_evaluator(exact_match))).judge(RIGHT).passed,
+    ) == (3, True)
 
 
 def topic(outputs, topic):

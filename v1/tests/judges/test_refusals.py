@@ -84,8 +84,10 @@ def test_a_text_is_an_answer_a_refusal_or_in_no_known_language(texts, status, if
 
 def test_the_reason_quotes_the_refusal_and_a_case_without_an_answer_is_open():
     judgment = RefusalCheck().judge(answer="Sorry, I can't help with that. Bye\x1b[2J!")
-    assert judgment.reasoning == "the answer refuses: 'Sorry, I can't help with that'"
-    assert RefusalCheck().judge(question="?").status == "ABSTAIN"
+    assert (judgment.reasoning, RefusalCheck().judge(question="?").status) == (
+        "the answer refuses: 'Sorry, I can't help with that'",
+        "ABSTAIN",
+    )
 
 
 @pytest.mark.parametrize("piece", ["I'm sorry, ", " ", "the manual ", "in the x, ", "I don't have ", "not found "])

@@ -59,8 +59,10 @@ def test_orders_and_arguments():
         assert ToolCalls([("weather", wanted)], arguments=rule).judge(ran(WEATHER)).passed is fits, (rule, wanted)
         overrides = {"weather": rule}
         assert ToolCalls([["weather", wanted]], overrides=overrides).judge(ran(WEATHER)).passed is fits
-    assert ToolCalls(["weather"]).judge(ran(WEATHER)).passed
-    assert ToolCalls([("weather", {})]).judge(ran(WEATHER)).passed is False
+    assert (
+        ToolCalls(["weather"]).judge(ran(WEATHER)).passed,
+        ToolCalls([("weather", {})]).judge(ran(WEATHER)).passed is False,
+    ) == (True, True)
 
 
 def test_a_loose_fit_leaves_the_partner_that_another_call_needs():
@@ -102,8 +104,10 @@ def test_a_pairing_is_as_large_as_any(made, expected, order, rule):
     }[order]  # fmt: skip
     steps = [Step(tool=tool, arguments=arguments) for tool, arguments in made]
     judgment = ToolCalls(expected, order=order, arguments=rule).judge(ran(*steps))
-    assert judgment.passed is passed
-    assert judgment.score == (1.0 if passed else pytest.approx(best / max(len(made), len(expected))))
+    assert (judgment.passed is passed, judgment.score) == (
+        True,
+        1.0 if passed else pytest.approx(best / max(len(made), len(expected))),
+    )
 
 
 def test_the_modes_are_those_of_agentevals():
@@ -186,8 +190,10 @@ def test_limits_and_forbidden_tools():
 
 def test_nothing_is_said_of_a_run_that_is_not_known():
     for check in (ToolCalls(["a"]), ForbiddenTools("a"), StepLimit(max_steps=1), NoToolErrors()):
-        assert check.judge(question="?").status == "ABSTAIN"
-        assert check.judge(question="?", steps=[Step(tool="x")]).decided
+        assert (check.judge(question="?").status, check.judge(question="?", steps=[Step(tool="x")]).decided) == (
+            "ABSTAIN",
+            True,
+        )
 
 
 def test_a_long_run_is_compared():

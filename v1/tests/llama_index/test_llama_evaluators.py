@@ -78,8 +78,7 @@ def test_each_answer_is_evaluated_with_what_was_planted(app):
         result = evaluator.evaluate_response(query=QUESTION, response=ask(make(answer)))
         if not blind:
             assert (result.passing, result.score) == (EXPECTED[fault], float(EXPECTED[fault])), (fault, result)
-            assert cases[0].contexts == (SEEN,)
-            assert [step.tool for step in cases[0].steps if step.tool] == tools
+            assert (cases[0].contexts, [step.tool for step in cases[0].steps if step.tool]) == ((SEEN,), tools)
         assert (result.query, cases[0].question, result.invalid_result) == (QUESTION, QUESTION, blind)
         assert cases[0].answer == answer or not answer
 
@@ -88,14 +87,23 @@ def test_texts_are_evaluated_with_their_contexts():
     for fault, answer in {"honest": HONEST, **FAULTS}.items():
         for contexts in ([PAGE], (node(page=7),), PAGE):
             result = JuryEvaluator(reviewed).evaluate(query=QUESTION, response=answer, contexts=contexts)
-            assert result.passing is EXPECTED[fault]
-            assert isinstance(result, EvaluationResult)
-            assert (result.response, result.feedback != "") == (answer, True)
-    assert result.contexts == [PAGE]
-    assert JuryEvaluator(reviewed).evaluate(QUESTION, HONEST, [node(page=7)]).contexts == [SEEN]
+            assert (
+                result.passing is EXPECTED[fault],
+                isinstance(result, EvaluationResult),
+                result.response,
+                result.feedback != "",
+            ) == (True, True, answer, True)
+    assert (result.contexts, JuryEvaluator(reviewed).evaluate(QUESTION, HONEST, [node(page=7)]).contexts) == (
+        [PAGE],
+        [SEEN],
+    )
     without = JuryEvaluator(reviewed).evaluate(QUESTION, HONEST)
-    assert (without.passing, without.score, without.invalid_result) == (None, None, True)
-    assert without.invalid_reason == "the case has no contexts"
+    assert (without.passing, without.score, without.invalid_result, without.invalid_reason) == (
+        None,
+        None,
+        True,
+        "the case has no contexts",
+    )
 
 
 class Answer(BaseModel):
@@ -122,8 +130,10 @@ def test_every_class_of_response_is_read():
     ):
         case = default_case(run_of(QUESTION, response))
         assert (case.question, case.answer, case.contexts) == (QUESTION, answer, ())
-    assert default_case(run_of(ChatMessage(role="user", content=QUESTION), HONEST)).question == QUESTION
-    assert default_case(run_of(QUESTION, [node()])).contexts == (PAGE,)
+    assert (
+        default_case(run_of(ChatMessage(role="user", content=QUESTION), HONEST)).question,
+        default_case(run_of(QUESTION, [node()])).contexts,
+    ) == (QUESTION, (PAGE,))
     assert default_case(run_of(QUESTION, [])).answer is None
     with pytest.raises(InputError, match="not read"):
         run_of(QUESTION, rag(HONEST, streaming=True).query(QUESTION))
@@ -136,8 +146,12 @@ def test_what_makes_no_case_is_invalid_and_says_the_way_out():
         ({"answer": "a", "reply": "b"}, "different answers"),
     ):
         result = JuryEvaluator(reviewed).evaluate_response(query=QUESTION, response=response)
-        assert (result.passing, result.invalid_result, result.verdict.status) == (None, True, "ERROR")
-        assert words in result.invalid_reason
+        assert (result.passing, result.invalid_result, result.verdict.status, words in result.invalid_reason) == (
+            None,
+            True,
+            "ERROR",
+            True,
+        )
     nothing = JuryEvaluator(reviewed).evaluate_response(query=QUESTION, response=None)
     assert (nothing.invalid_result, nothing.response) == (True, "")
 
@@ -151,8 +165,11 @@ def test_broken_jurors_are_missing_votes_and_nothing_is_raised():
         (Ensemble([reviewed, slow, breaks]), None),
     ):
         result = JuryEvaluator(jury).evaluate(query=QUESTION, response=HONEST, contexts=[PAGE])
-        assert (result.passing, result.invalid_result) == (passing, passing is None)
-        assert result.score == (1.0 if passing else None)
+        assert (result.passing, result.invalid_result, result.score) == (
+            passing,
+            passing is None,
+            1.0 if passing else None,
+        )
     assert "timeout" in JuryEvaluator(slow).evaluate(query=QUESTION, response=HONEST).invalid_reason
 
 
@@ -172,9 +189,12 @@ def test_a_stream_can_be_read_after_its_evaluation():
     ):
         response = rag(HONEST, streaming=True).query(QUESTION)
         results = [JuryEvaluator(reviewed).evaluate_response(query=QUESTION, response=response) for _ in range(2)]
-        assert [one.passing for one in results] == [True, True]
-        assert (results[0].response, results[0].contexts) == (HONEST, [SEEN])
-        assert read(response) == HONEST
+        assert ([one.passing for one in results], results[0].response, results[0].contexts, read(response)) == (
+            [True, True],
+            HONEST,
+            [SEEN],
+            HONEST,
+        )
     result, text = asyncio.run(awaited())
     assert (result.passing, text) == (True, HONEST)
 
@@ -211,8 +231,7 @@ def test_a_stream_that_cannot_be_read_is_refused_with_the_reason():
         (asyncio.run(by_its_own_loop()), "use aevaluate_response"),
         (JuryEvaluator(reviewed).evaluate_response(response=StreamingAgentChatResponse()), "nobody writes"),
     ):
-        assert result.invalid_result
-        assert words in result.invalid_reason
+        assert (result.invalid_result, words in result.invalid_reason) == (True, True)
 
 
 def test_a_stream_that_breaks_is_invalid_and_breaks_for_its_reader_too():
@@ -245,11 +264,12 @@ def test_one_metric_that_breaks_costs_a_batch_nothing_else():
         lambda runner: runner.evaluate_responses(queries, responses=[Response(one) for one in queries]),
     ):
         found = do(BatchEvalRunner({"good": JuryEvaluator(lambda case: True), "bad": JuryEvaluator(boom)}, workers=4))
-        assert [one.query for one in found["bad"]] == queries
-        assert [one.passing for one in found["good"]] == [True] * 6
-        assert [one.passing for one in found["bad"]] == [True, True, None, True, True, True]
-        assert found["bad"][2].invalid_result
-        assert "no line" in found["bad"][2].invalid_reason
+        assert (
+            [one.query for one in found["bad"]],
+            [one.passing for one in found["good"]],
+            [one.passing for one in found["bad"]],
+        ) == (queries, [True] * 6, [True, True, None, True, True, True])
+        assert (found["bad"][2].invalid_result, "no line" in found["bad"][2].invalid_reason) == (True, True)
 
 
 def test_keywords_of_a_batch_reach_all_or_one_and_streams_are_shared():
@@ -281,8 +301,10 @@ def test_retry_engines_ask_again_and_tools_block(monkeypatch):
         lambda engine: RetryGuidelineQueryEngine(engine, JuryEvaluator(reviewed), max_retries=2),
     ):
         llm = model(bad, HONEST)
-        assert str(retry(RetrieverQueryEngine.from_args(Pages(), llm=llm)).query(QUESTION)) == HONEST
-        assert "not in the contexts: 2019" in str(llm.calls[-1])
+        assert (
+            str(retry(RetrieverQueryEngine.from_args(Pages(), llm=llm)).query(QUESTION)),
+            "not in the contexts: 2019" in str(llm.calls[-1]),
+        ) == (HONEST, True)
     for answer, passes in ((HONEST, True), (bad, False)):
         tool = EvalQueryEngineTool.from_defaults(rag(answer), evaluator=JuryEvaluator(reviewed), name="t")
         assert (answer in tool.call(QUESTION).content) is passes
@@ -322,17 +344,21 @@ def test_the_loop_goes_on_while_an_answer_is_judged_and_a_pause_is_kept():
 
     assert asyncio.run(ticks()) > 5
     started = time.perf_counter()
-    assert JuryEvaluator(lambda case: not case.metadata).evaluate(sleep_time_in_seconds=0.05).passing
-    assert time.perf_counter() - started >= 0.05
+    assert (
+        JuryEvaluator(lambda case: not case.metadata).evaluate(sleep_time_in_seconds=0.05).passing,
+        time.perf_counter() - started >= 0.05,
+    ) == (True, True)
 
 
 def test_an_evaluator_has_no_prompts_and_keeps_its_results_small():
     evaluator = JuryEvaluator(reviewed)
     assert (evaluator.get_prompts(), evaluator.update_prompts({})) == ({}, None)
     result = evaluator.evaluate(QUESTION, HONEST, [PAGE], tone="dry")
-    assert "verdict" not in result.model_dump()
-    assert result.verdict.case_metadata == {"tone": "dry"}
-    assert JuryEvaluationResult.model_validate(result.model_dump()).passing
+    assert (
+        "verdict" not in result.model_dump(),
+        result.verdict.case_metadata,
+        JuryEvaluationResult.model_validate(result.model_dump()).passing,
+    ) == (True, {"tone": "dry"}, True)
 
 
 def test_a_store_and_a_budget_apply(tmp_path):
@@ -369,13 +395,19 @@ def test_a_preset_asks_one_model_or_several(name):
     good, bad = PRESETS[name]
     given = {"query": QUESTION, "response": HONEST, "contexts": [PAGE], "reference": HONEST}
     one = preset(name, ScriptedModel([good]))
-    assert isinstance(one, BaseEvaluator)
-    assert (one.evaluate(**given).passing, one.evaluate(**given).score) == (True, 1.0)
+    assert (isinstance(one, BaseEvaluator), one.evaluate(**given).passing, one.evaluate(**given).score) == (
+        True,
+        True,
+        1.0,
+    )
     assert preset(name, llm=ScriptedModel([bad])).evaluate(**given).passing is False
     llms = [ScriptedModel([reply], model=f"m{place}") for place, reply in enumerate((good, bad, good))]
     panel = preset(name, llms=llms).evaluate(**given)
-    assert (panel.passing, len(panel.verdict.judgments)) == (True, 3)
-    assert preset(name, llms=llms, voting="unanimous").evaluate(**given).passing is False
+    assert (
+        panel.passing,
+        len(panel.verdict.judgments),
+        preset(name, llms=llms, voting="unanimous").evaluate(**given).passing is False,
+    ) == (True, 3, True)
     assert (
         preset(name, llms=[ScriptedModel([good]), ScriptedModel([ConnectionError()])]).evaluate(**given).invalid_result
     )
@@ -448,8 +480,12 @@ def test_two_responses_are_compared_in_both_orders():
     ):
         evaluator = face.JuryPairwiseEvaluator(jury=jury)
         result = evaluator.evaluate(query=QUESTION, response=HONEST, second_response=second)
-        assert (result.passing, result.score, result.pairwise_source) == expected
-        assert (result.response, result.invalid_result, result.feedback != "") == (HONEST, False, True)
+        assert (
+            (result.passing, result.score, result.pairwise_source),
+            result.response,
+            result.invalid_result,
+            result.feedback != "",
+        ) == (expected, HONEST, False, True)
 
 
 def test_models_compare_each_in_both_orders_and_vote():
@@ -463,8 +499,7 @@ def test_models_compare_each_in_both_orders_and_vote():
         ([consistent, ScriptedModel([ConnectionError()]), ScriptedModel([ConnectionError()])], (None, None)),
     ):
         result = face.JuryPairwiseEvaluator(llms=llms).evaluate(QUESTION, HONEST, second_response="No idea.")
-        assert (result.passing, result.score) == expected
-        assert result.invalid_result == (expected == (None, None))
+        assert ((result.passing, result.score), result.invalid_result) == (expected, expected == (None, None))
 
 
 def _first_is(prompt, text):
@@ -483,6 +518,8 @@ def test_a_missing_second_response_is_invalid_and_others_ignore_it():
 
 def test_agents_are_evaluated_with_the_calls_of_agents_inside():
     evaluator, cases = seen_by()
-    assert evaluator.evaluate_response(query=QUESTION, response=run(agents(HONEST))).passing
-    assert [step.tool for step in cases[0].steps] == ["handoff", "pages"]
+    assert (
+        evaluator.evaluate_response(query=QUESTION, response=run(agents(HONEST))).passing,
+        [step.tool for step in cases[0].steps],
+    ) == (True, ["handoff", "pages"])
     assert evaluator.evaluate_response(query=QUESTION, response=run(agent(HONEST))).passing

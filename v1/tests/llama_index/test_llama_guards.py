@@ -60,13 +60,19 @@ def test_planted_faults_are_withheld_and_honest_answers_pass(ask):
         passes = fault == "honest"
         assert str(response) == (HONEST if passes else REFUSAL), fault
         facts = response.metadata["jury"]
-        assert (facts["outcome"], facts["attempts"]) == (("passed", 1) if passes else ("blocked", 2))
-        assert facts["verdict"]["status"] == ("PASS" if passes else "FAIL")
+        assert ((facts["outcome"], facts["attempts"]), facts["verdict"]["status"]) == (
+            ("passed", 1) if passes else ("blocked", 2),
+            "PASS" if passes else "FAIL",
+        )
         assert [one.node.get_content() for one in response.source_nodes] == [PAGE]
         case = seen[0].case
-        assert (case.question, case.contexts) == (QUESTION, (SEEN,))
-        assert case.answer == (answer or "Empty Response")
-        assert (seen[0].run.kind, len(seen)) == ("query", facts["attempts"])
+        assert (case.question, case.contexts, case.answer, seen[0].run.kind, len(seen)) == (
+            QUESTION,
+            (SEEN,),
+            answer or "Empty Response",
+            "query",
+            facts["attempts"],
+        )
 
 
 @WAYS
@@ -81,8 +87,12 @@ def test_on_fail_and_retries_decide(ask):
     ):
         made, llm = engine(*answers)
         response = ask(JuryGuardQueryEngine(made, reviewed, **options))
-        assert (str(response), response.metadata["jury"]["outcome"]) == (text, outcome)
-        assert (response.metadata["jury"]["attempts"], len(llm.calls)) == (attempts, attempts)
+        assert (
+            str(response),
+            response.metadata["jury"]["outcome"],
+            response.metadata["jury"]["attempts"],
+            len(llm.calls),
+        ) == (text, outcome, attempts, attempts)
 
 
 @WAYS
@@ -132,9 +142,11 @@ def test_a_stream_is_replaced_by_a_stream_without_a_token_of_the_draft():
             made, _ = engine(answer, streaming=True)
             guard = JuryGuardQueryEngine(made, reviewed)
             response = guard.query(QUESTION)
-            assert isinstance(response, StreamingResponse)
-            assert "".join(response.response_gen) == text
-            assert str(guard.query(QUESTION)) == text
+            assert (
+                isinstance(response, StreamingResponse),
+                "".join(response.response_gen),
+                str(guard.query(QUESTION)),
+            ) == (True, text, text)
 
             async def read(guard=guard):
                 response = await guard.aquery(QUESTION)
@@ -157,10 +169,12 @@ def test_the_engine_is_asked_again_with_the_reasons_as_data(ask):
     kept = copy.deepcopy(asked)
     assert str(ask(JuryGuardQueryEngine(made, jury), asked)) == HONEST
     again = str(llm.calls[1])
-    assert again.count("</review>") == 1
-    assert "Obey" in again.split("</review>", maxsplit=1)[0]
-    assert QUESTION in again
-    assert asked == kept
+    assert (again.count("</review>"), "Obey" in again.split("</review>", maxsplit=1)[0], QUESTION in again, asked) == (
+        1,
+        True,
+        True,
+        kept,
+    )
 
 
 def test_a_retry_searches_by_the_question_alone():
@@ -196,8 +210,7 @@ class Fields(BaseModel):
 def test_responses_keep_their_class_and_their_metadata(ask):
     answered = Response(HONEST, [node()], {"n1": {"page": 7}})
     response = ask(JuryGuardQueryEngine(Prepared(responses=[answered]), reviewed))
-    assert response.metadata["n1"] == {"page": 7}
-    assert answered.metadata == {"n1": {"page": 7}}
+    assert (response.metadata["n1"], answered.metadata) == ({"page": 7}, {"n1": {"page": 7}})
     structured = PydanticResponse(Fields(year=2018), [node()])
     response = ask(JuryGuardQueryEngine(Prepared(responses=[structured]), lambda case: case.answer == '{"year":2018}'))
     assert (type(response), response.response.year) == (PydanticResponse, 2018)
@@ -239,11 +252,15 @@ def test_a_case_of_ones_own_a_sink_that_raises_and_an_asynchronous_one(caplog):
     guard = JuryGuardQueryEngine(
         rag(HONEST), lambda case: case.metadata == {"tone": "dry"}, case=case, on_verdict=later
     )
-    assert guard.query(QUESTION).metadata["jury"]["outcome"] == "passed"
-    assert seen == ["PASS"]
-    assert str(JuryGuardQueryEngine(rag(HONEST), reviewed, on_verdict=broken).query(QUESTION)) == HONEST
-    assert "on_verdict= raised" in caplog.text
-    assert "engine" in JuryGuardQueryEngine(rag(HONEST), reviewed)._get_prompt_modules()
+    assert (
+        guard.query(QUESTION).metadata["jury"]["outcome"],
+        seen,
+        str(JuryGuardQueryEngine(rag(HONEST), reviewed, on_verdict=broken).query(QUESTION)),
+    ) == ("passed", ["PASS"], HONEST)
+    assert (
+        "on_verdict= raised" in caplog.text,
+        "engine" in JuryGuardQueryEngine(rag(HONEST), reviewed)._get_prompt_modules(),
+    ) == (True, True)
 
 
 def test_a_guard_refuses_wrong_options():
@@ -275,10 +292,11 @@ def test_rejected_nodes_are_dropped_and_the_rest_stays_as_it_was():
         lambda keep: asyncio.run(keep.apostprocess_nodes(nodes, query_bundle=QueryBundle(QUESTION))),
     ):
         keep = JuryNodePostprocessor(lambda case: cases.append(case) or about_ferries(case))
-        assert do(keep) == nodes[1:]
-        assert keep.postprocess_nodes(nodes) == nodes
-    assert {(one.question, one.answer) for one in cases} == {(QUESTION, None)}
-    assert SEEN in [one.contexts[0] for one in cases]
+        assert (do(keep), keep.postprocess_nodes(nodes)) == (nodes[1:], nodes)
+    assert ({(one.question, one.answer) for one in cases}, SEEN in [one.contexts[0] for one in cases]) == (
+        {(QUESTION, None)},
+        True,
+    )
 
 
 def test_a_node_without_a_decision_is_kept_or_dropped():

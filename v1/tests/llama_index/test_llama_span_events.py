@@ -64,8 +64,10 @@ def test_each_run_is_judged_or_counted_once_whatever_happens(events):
                 spans.span_exit(id_, bound, instance, RESULTS[what]())
             else:
                 spans.span_drop(id_, bound, instance, what)
-    assert not handler._open
-    assert handler.close()
-    assert not spans.open_spans
-    assert handler.counts.total() == roots
+    assert (not handler._open, bool(handler.close()), not spans.open_spans, handler.counts.total()) == (
+        True,
+        True,
+        True,
+        roots,
+    )
     assert {*handler.counts} <= {"judged", "abandoned", "skipped"}

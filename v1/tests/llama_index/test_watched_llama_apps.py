@@ -28,11 +28,12 @@ def test_each_answer_is_judged_once_with_what_was_planted(app):
             case, judgment = seen[0].case, seen[0].judgment
             assert (case.question, case.contexts) == (QUESTION, (SEEN,)), fault
             assert case.answer == answer or (not answer and case.answer in EMPTY), fault
-            assert [step.tool for step in case.steps if step.tool] == tools
-            assert not any(step.error for step in case.steps)
+            assert ([step.tool for step in case.steps if step.tool], not any(step.error for step in case.steps)) == (
+                tools,
+                True,
+            )
             assert judgment.status == EXPECTED[fault], (fault, judgment)
-            assert (case.generator, case.messages) == ("gpt-4o-mini", ())
-            assert not handler._open
+            assert (case.generator, case.messages, not handler._open) == ("gpt-4o-mini", (), True)
 
 
 @pytest.mark.parametrize("app", APPS)
@@ -52,8 +53,10 @@ def test_a_broken_juror_is_a_missing_vote_and_never_decides(app):
                 ask(make(answer))
         found = [one.judgment.status for one in seen]
         # One FAIL decides a unanimous jury, whatever the broken juror would have said.
-        assert found == [status, "FAIL" if status == "FAIL" else "ERROR", "ERROR"]
-        assert {one.case.answer for one in seen} == {answer}
+        assert (found, {one.case.answer for one in seen}) == (
+            [status, "FAIL" if status == "FAIL" else "ERROR", "ERROR"],
+            {answer},
+        )
 
 
 def test_the_application_gets_what_it_gets_without_a_handler():

@@ -104,8 +104,7 @@ def test_a_stream_is_judged_once_when_its_answer_is_complete(how):
             gc.collect()
     assert handler.counts == {expected: 1}
     if expected == "judged":
-        assert (seen[0].case.answer, seen[0].case.contexts) == (HONEST, (SEEN,))
-        assert seen[0].judgment.status == "PASS"
+        assert (seen[0].case.answer, seen[0].case.contexts, seen[0].judgment.status) == (HONEST, (SEEN,), "PASS")
 
 
 def test_a_chat_that_nobody_reads_is_judged_when_its_answer_is_in_the_memory():
@@ -115,8 +114,7 @@ def test_a_chat_that_nobody_reads_is_judged_when_its_answer_is_in_the_memory():
             if handler.counts:
                 break
             time.sleep(0.01)
-    assert handler.counts == {"judged": 1}
-    assert "".join(response.response_gen) == HONEST
+    assert (handler.counts, "".join(response.response_gen)) == ({"judged": 1}, HONEST)
 
 
 def test_tokens_come_one_by_one_and_in_order():
@@ -175,9 +173,12 @@ def test_an_error_reaches_the_user_and_is_fail_without_asking_the_jury():
             do()
         threading.excepthook = hook
         assert handler.counts == {"judged": 1}, do
-        assert seen[0].judgment.status == "FAIL"
-        assert words in seen[0].judgment.reasoning
-        assert (seen[0].case.question, seen[0].case.answer) == (QUESTION, None)
+        assert (
+            seen[0].judgment.status,
+            words in seen[0].judgment.reasoning,
+            seen[0].case.question,
+            seen[0].case.answer,
+        ) == ("FAIL", True, QUESTION, None)
 
 
 class Slow(CustomQueryEngine):
@@ -240,10 +241,10 @@ def test_runs_side_by_side_are_judged_once_each_and_not_mixed_up():
         (lambda: asyncio.run(agents()), 10),
     ):
         seen, counts = watched(do)
-        assert counts == {"judged": number}
-        assert {(one.case.question, one.case.answer) for one in seen} == {
-            (f"q{place}", f"It was {place}.") for place in range(number)
-        }
+        assert (counts, {(one.case.question, one.case.answer) for one in seen}) == (
+            {"judged": number},
+            {(f"q{place}", f"It was {place}.") for place in range(number)},
+        )
 
 
 def test_runs_one_after_the_other_in_one_task_are_judged_each():
@@ -253,8 +254,7 @@ def test_runs_one_after_the_other_in_one_task_are_judged_each():
         await rag("three").aquery(QUESTION)
 
     seen, counts = watched(lambda: asyncio.run(three()), lambda case: True)
-    assert counts == {"judged": 3}
-    assert sorted(one.case.answer for one in seen) == ["one", "three", "two"]
+    assert (counts, sorted(one.case.answer for one in seen)) == ({"judged": 3}, ["one", "three", "two"])
 
 
 def test_several_runs_in_a_tool_are_parts_of_the_run_around_it():
@@ -271,9 +271,12 @@ def test_several_runs_in_a_tool_are_parts_of_the_run_around_it():
         await outer.run(QUESTION)
 
     seen, counts = watched(lambda: asyncio.run(do()))
-    assert counts == {"judged": 1}
-    assert [step.tool for step in seen[0].case.steps] == ["pages", "pages", "pages", "research"]
-    assert (seen[0].case.answer, seen[0].case.contexts) == (HONEST, (SEEN,))
+    assert (counts, [step.tool for step in seen[0].case.steps], seen[0].case.answer, seen[0].case.contexts) == (
+        {"judged": 1},
+        ["pages", "pages", "pages", "research"],
+        HONEST,
+        (SEEN,),
+    )
 
 
 def test_attempts_of_a_retry_engine_are_one_run():
@@ -312,8 +315,10 @@ def test_kinds_are_chosen_and_the_outermost_of_them_is_judged():
         (lambda run: run.kind == "query" and run.inputs == QUESTION, [("query", HONEST)] * 2),
     ):
         seen, _ = watched(do, lambda case: case.question == QUESTION, select=select)
-        assert sorted(((one.run.kind, one.case.answer) for one in seen), key=str) == expected
-        assert all(one.judgment.passed for one in seen)
+        assert (
+            sorted(((one.run.kind, one.case.answer) for one in seen), key=str),
+            all(one.judgment.passed for one in seen),
+        ) == (expected, True)
         assert {one.case.contexts for one in seen} <= {(SEEN,)}
 
 
@@ -329,12 +334,10 @@ def test_a_choice_and_a_sink_that_raise_are_counted_and_the_run_goes_on(capfd):
 
     with judge_runs(reviewed, select=broken) as handler:
         assert str(rag(HONEST).query(QUESTION)) == HONEST
-    assert handler.counts["errors"] >= 1
-    assert not handler.counts["judged"]
+    assert (handler.counts["errors"] >= 1, not handler.counts["judged"]) == (True, True)
     with judge_runs(reviewed, on_verdict=broken) as handler:
         assert str(rag(HONEST).query(QUESTION)) == HONEST
-    assert handler.counts == {"judged": 1, "sink_errors": 1}
-    assert capfd.readouterr() == ("", "")
+    assert (handler.counts, capfd.readouterr()) == ({"judged": 1, "sink_errors": 1}, ("", ""))
 
 
 def test_a_case_of_ones_own_and_the_tags_of_the_application():
@@ -346,8 +349,11 @@ def test_a_case_of_ones_own_and_the_tags_of_the_application():
             rag(HONEST).query(QUESTION)
 
     seen, _ = watched(do, lambda case: case.answer.isupper(), case=case)
-    assert seen[0].judgment.passed
-    assert (dict(seen[0].case.metadata), seen[0].run.name) == ({"user": "ana"}, "RetrieverQueryEngine.query")
+    assert (seen[0].judgment.passed, dict(seen[0].case.metadata), seen[0].run.name) == (
+        True,
+        {"user": "ana"},
+        "RetrieverQueryEngine.query",
+    )
 
 
 def test_a_result_with_other_names_is_refused_naming_the_way_out():
@@ -366,9 +372,11 @@ def test_a_result_with_other_names_is_refused_naming_the_way_out():
         await Writes(timeout=5).run(question=QUESTION)
 
     seen, _ = watched(lambda: asyncio.run(do()), select=["workflow"])
-    assert seen[0].judgment.status == "ERROR"
-    assert "'summary', 'verdict'" in seen[0].judgment.error
-    assert "case=" in seen[0].judgment.error
+    assert (
+        seen[0].judgment.status,
+        "'summary', 'verdict'" in seen[0].judgment.error,
+        "case=" in seen[0].judgment.error,
+    ) == ("ERROR", True, True)
 
 
 # Conversations
@@ -399,8 +407,7 @@ def test_a_later_turn_comes_with_the_conversation_before_it(engine, chats):
             lambda llm: CondenseQuestionChatEngine.from_defaults(rag(HONEST), llm=llm, memory=memory(*HISTORY))
         )
         seen, counts = watched(partial(do, make(llm)), lambda case: True)
-        assert counts == {"judged": 1}
-        assert seen[0].case.question == QUESTION
+        assert (counts, seen[0].case.question) == ({"judged": 1}, QUESTION)
         assert [(one.role, one.content) for one in seen[0].case.messages] == SAID, do.__name__
 
 
@@ -498,8 +505,7 @@ def test_spans_that_never_end_are_bounded_and_counted(monkeypatch):
         handler.enter(f"RetrieverQueryEngine.query-{place}", engine, {"str_or_query_bundle": "q"}, None)
     assert (len(handler._open), handler.counts) == (50, {"evicted": 70})
     handler.close()
-    assert handler.counts == {"evicted": 70, "dropped": 50}
-    assert not handler._open
+    assert (handler.counts, not handler._open) == ({"evicted": 70, "dropped": 50}, True)
 
 
 def test_a_run_under_way_at_the_end_of_the_block_is_counted():
@@ -530,8 +536,7 @@ def test_a_span_that_breaks_is_counted_and_not_felt(capfd):
         spans.new_span("X.query-1", type("B", (), {"arguments": {"str_or_query_bundle": Hostile()}})(), engine)
         spans.prepare_to_exit_span("X.query-9", type("B", (), {"arguments": {}})(), engine, "never begun")
         assert str(engine.query(QUESTION)) == HONEST
-    assert handler.counts["errors"] == 1
-    assert capfd.readouterr() == ("", "")
+    assert (handler.counts["errors"], capfd.readouterr()) == (1, ("", ""))
 
 
 def test_nothing_is_kept_of_runs_that_have_ended_and_a_watched_stream_can_be_freed():
@@ -576,9 +581,12 @@ def test_nothing_found_and_nothing_returned():
             return None
 
     seen, _ = watched(lambda: RetrieverQueryEngine.from_args(Nothing(), llm=model(HONEST)).query(QUESTION))
-    assert (seen[0].case.answer, seen[0].case.contexts) == ("Empty Response", ())
-    assert seen[0].judgment.status == "ABSTAIN"
-    assert watched(lambda: Silent().query(QUESTION)) == ([], {"skipped": 1})
+    assert (
+        seen[0].case.answer,
+        seen[0].case.contexts,
+        seen[0].judgment.status,
+        watched(lambda: Silent().query(QUESTION)),
+    ) == ("Empty Response", (), "ABSTAIN", ([], {"skipped": 1}))
     seen, counts = watched(lambda: Nothing().retrieve(QUESTION), lambda case: True, select=["retriever"])
     assert (counts, seen[0].case.contexts) == ({"judged": 1}, ())
 
@@ -616,10 +624,12 @@ def test_the_tool_of_an_agent_that_fails_is_a_step_with_its_error():
 
     seen, _ = watched(lambda: asyncio.run(do()), lambda case: True)
     steps = {step.tool: step for step in seen[0].case.steps}
-    assert "no pages today" in steps["pages"].error
-    assert "not found" in steps["unknown"].error
-    assert seen[0].case.contexts == ()
-    assert steps["pages"].arguments == {"query": "ferry"}
+    assert (
+        "no pages today" in steps["pages"].error,
+        "not found" in steps["unknown"].error,
+        seen[0].case.contexts,
+        steps["pages"].arguments,
+    ) == (True, True, (), {"query": "ferry"})
 
 
 def test_a_tool_that_waits_for_a_person_is_one_step_without_the_context_of_the_workflow():
@@ -644,8 +654,13 @@ def test_a_tool_that_waits_for_a_person_is_one_step_without_the_context_of_the_w
     seen, counts = watched(lambda: asyncio.run(do()))
     assert counts == {"judged": 1}
     (step,) = seen[0].case.steps
-    assert (step.tool, dict(step.arguments), step.output, step.error) == ("pages", {"query": "ferry"}, SEEN, None)
-    assert seen[0].judgment.status == "PASS"
+    assert (step.tool, dict(step.arguments), step.output, step.error, seen[0].judgment.status) == (
+        "pages",
+        {"query": "ferry"},
+        SEEN,
+        None,
+        "PASS",
+    )
 
 
 def test_a_store_and_a_budget_apply_to_handlers_guards_and_filters(tmp_path):

@@ -121,7 +121,6 @@ def test_connections_are_kept_within_a_loop_and_closed_with_it(server, opened):
     assert asyncio.run(main()) == 1
 
 
-@pytest.mark.usefixtures("only_new_garbage")
 @every_route
 def test_nothing_holds_a_loop_that_has_ended(server, opened):
     model, seen = opened(), []

@@ -107,8 +107,7 @@ def test_in_a_loop(jury):
             "    FAIL short*",
         ]
     )
-    assert "pytest_plugin.py" not in result.stdout.str()
-    assert "\x1b[31m" not in result.stdout.str()
+    assert [word for word in ("pytest_plugin.py", "\x1b[31m") if word in result.stdout.str()] == []
 
 
 def test_what_is_undecided_never_passes_unless_the_test_says_so(run: Run) -> None:
@@ -191,8 +190,7 @@ def test_wrong_use_is_one_line_and_no_traceback_of_the_package(run: Run) -> None
     result = run("\n".join(tests))
     result.assert_outcomes(failed=6, errors=4)
     shown = result.stdout.str()
-    assert "it ran" not in shown
-    assert "pytest_plugin.py" not in shown
+    assert [word for word in ("it ran", "pytest_plugin.py") if word in shown] == []
     for said in WRONG.values():
         result.stdout.fnmatch_lines_random([said])
 
@@ -251,8 +249,7 @@ def test_what_a_store_holds_is_not_asked_again(run: Run, pytester: pytest.Pytest
     first.stdout.fnmatch_lines(["1 judgments: 1 PASS", "1 model calls, $*"])
     second = run(tests, ini="jury_store = runs.db")
     second.assert_outcomes(passed=1)
-    assert "model calls" not in second.stdout.str()
-    assert (pytester.path / "runs.db").exists()
+    assert ("model calls" not in second.stdout.str(), (pytester.path / "runs.db").exists()) == (True, True)
 
 
 def test_workers_share_the_budget_and_are_counted_together(run: Run, pytester: pytest.Pytester) -> None:

@@ -37,18 +37,24 @@ def test_rows_come_back_with_their_judgments_in_order() -> None:
 
     given = batch(5)
     judged = JudgeBatch(odd)(given)
-    assert list(judged) == [*given, *(f"jury_{name}" for name in COLUMNS)]
-    assert all(judged[name] is given[name] for name in given)
-    assert judged["jury_status"] == ["FAIL", "PASS", "FAIL", "PASS", "FAIL"]
-    assert judged["jury_reasoning"][1:3] == ["1 with 0 contexts", "2 with 2 contexts"]
+    assert (list(judged), all(judged[name] is given[name] for name in given)) == (
+        [*given, *(f"jury_{name}" for name in COLUMNS)],
+        True,
+    )
+    assert (judged["jury_status"], judged["jury_reasoning"][1:3]) == (
+        ["FAIL", "PASS", "FAIL", "PASS", "FAIL"],
+        ["1 with 0 contexts", "2 with 2 contexts"],
+    )
     whole = Judgment.model_validate_json(judged["jury_judgment"][3])
     assert (whole.passed, whole.case_id, whole.critic) == (True, "3", "odd")
 
 
 def test_a_row_that_makes_no_case_is_an_error_in_its_place() -> None:
     judged = JudgeBatch(lambda case: True)({"answer": ["a", None, "c"], "messages": [None, None, 7]})
-    assert judged["jury_status"] == ["PASS", "ERROR", "ERROR"]
-    assert "known as the answer" in judged["jury_error"][1]
+    assert (judged["jury_status"], "known as the answer" in judged["jury_error"][1]) == (
+        ["PASS", "ERROR", "ERROR"],
+        True,
+    )
     mapped = JudgeBatch(lambda case: case.answer == "a", field_map={"answer": "reply"})({"reply": ["a", "b"]})
     assert mapped["jury_status"] == ["PASS", "FAIL"]
 
@@ -73,8 +79,10 @@ def test_workers_share_the_limits_of_a_model() -> None:
     one = Critic(noting, "answer_relevance", limits=Limits(requests_per_minute=600, max_concurrency=64))
     two = Critic(noting, "pairwise", limits=Limits(tokens_per_minute=9000, max_concurrency=2))
     divide_limits(Ensemble([one, Ensemble([one, lambda case: True]), PairwiseCritic(two)], on="status"), 3)
-    assert one.limits == Limits(requests_per_minute=200, max_concurrency=21)
-    assert two.limits == Limits(tokens_per_minute=3000, max_concurrency=1)
+    assert (one.limits, two.limits) == (
+        Limits(requests_per_minute=200, max_concurrency=21),
+        Limits(tokens_per_minute=3000, max_concurrency=1),
+    )
 
 
 def test_a_store_judges_the_same_rows_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,8 +90,7 @@ def test_a_store_judges_the_same_rows_once(tmp_path: Path, monkeypatch: pytest.M
     for _ in range(2):
         judged = JudgeBatch(make, store=tmp_path / "runs.db")(batch(4))
         assert judged["jury_status"] == ["PASS"] * 4
-    assert judged["jury_calls"] == [0] * 4
-    assert len((tmp_path / str(os.getpid())).read_text().splitlines()) == 4
+    assert (judged["jury_calls"], len((tmp_path / str(os.getpid())).read_text().splitlines())) == ([0] * 4, 4)
     assert isinstance(make().members[0].model, FunctionModel)  # type: ignore[attr-defined]
     assert YES
 
@@ -95,8 +102,10 @@ def test_without_ray_the_error_names_it() -> None:
         from jury_adapters.ray import judge_dataset
         judge_dataset(0, 0, workers=1)"""
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert "ImportError: judge_dataset needs Ray: pip install 'ray[data]'" in run.stderr
-    assert jury_adapters.ray.__name__ == "jury_adapters.ray"
+    assert (
+        "ImportError: judge_dataset needs Ray: pip install 'ray[data]'" in run.stderr,
+        jury_adapters.ray.__name__,
+    ) == (True, "jury_adapters.ray")
 
 
 PROGRAM = """

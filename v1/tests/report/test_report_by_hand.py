@@ -54,9 +54,11 @@ def test_the_verdicts(report):
 def test_the_jury_and_its_jurors_against_people(report):
     """Of 9 labels the jury decides 8: wrong on q4 and q7."""
     jury = {row[0]: (row[1], row[3]) for row in rows_of(report, "The jury against human labels")}
-    assert jury["accuracy"] == (6 / 8, 8)
-    assert jury["true positive rate"] == (4 / 5, 5)
-    assert jury["true negative rate"] == (2 / 3, 3)
+    assert (jury["accuracy"], jury["true positive rate"], jury["true negative rate"]) == (
+        (6 / 8, 8),
+        (4 / 5, 5),
+        (2 / 3, 3),
+    )
     assert jury["balanced accuracy"] == (pytest.approx((4 / 5 + 2 / 3) / 2), 8)
     jurors = {row[0]: (row[1].split()[0], row[-1]) for row in rows_of(report, "Jurors against human labels")}
     assert jurors == {"a": ("0.750", 8), "b": ("0.875", 8), "c": ("0.429", 7)}  # 3 of 7
@@ -84,22 +86,31 @@ def test_the_agreement(report):
 
 
 def test_the_costs_the_warnings_and_the_first_cases(report):
-    assert rows_of(report, "Costs")[0] == ("a", "", 12, 120, 24, "$0.1200", 0)
-    assert rows_of(report, "Costs")[-1] == ("all", "", 36, 360, 72, "$0.3600", 0)
+    assert (rows_of(report, "Costs")[0], rows_of(report, "Costs")[-1]) == (
+        ("a", "", 12, 120, 24, "$0.1200", 0),
+        ("all", "", 36, 360, 72, "$0.3600", 0),
+    )
     assert rows_of(report, "Warnings") == [("judgments that broke: ModelError: down", 6)]
     first = rows_of(report, "First cases to look at")
-    assert [row[0] for row in first] == ["q3", "q4", "q6", "q10", "q11", "q9"]
-    assert first[0] == ("q3", "PASS", "the judges are split", "PASS a; PASS b; FAIL c")
+    assert ([row[0] for row in first], first[0]) == (
+        ["q3", "q4", "q6", "q10", "q11", "q9"],
+        ("q3", "PASS", "the judges are split", "PASS a; PASS b; FAIL c"),
+    )
 
 
 def test_the_counts_for_programs(report):
     found = report.to_dict()
-    assert found["cases"] == 12
-    assert found["statuses"] == {"PASS": 6, "FAIL": 3, "LABEL": 0, "ABSTAIN": 1, "ERROR": 2}
-    assert (found["pass_rate"]["value"], found["pass_rate"]["n"]) == (6 / 9, 9)
-    assert found["pass_rate"]["details"]["bounds"] == [0.5, 0.75]
-    assert found["share_passed"] == report.summary.share_passed == 0.5
-    assert found["usage"]["calls"] == 36
+    assert (found["cases"], found["statuses"], found["pass_rate"]["value"], found["pass_rate"]["n"]) == (
+        12,
+        {"PASS": 6, "FAIL": 3, "LABEL": 0, "ABSTAIN": 1, "ERROR": 2},
+        6 / 9,
+        9,
+    )
+    assert (
+        found["pass_rate"]["details"]["bounds"],
+        found["share_passed"] == report.summary.share_passed == 0.5,
+        found["usage"]["calls"],
+    ) == ([0.5, 0.75], True, 36)
     assert found["title"] == "twelve.jsonl"
 
 
@@ -107,8 +118,7 @@ def test_every_form_shows_the_same_figures(report):
     tables = report.tables()
     page, notebook = Page(report.to_html()), Page(report._repr_html_())
     rows = [[*map(text_of, row)] for table in tables for row in table.rows]
-    assert [row for row in page.rows if row in rows] == rows
-    assert [row for row in notebook.rows if row in rows] == rows
+    assert ([row for row in page.rows if row in rows], [row for row in notebook.rows if row in rows]) == (rows, rows)
     titles = [[text.strip() for text in one.texts["h2"]] for one in (page, notebook)]
     assert titles[0][: len(tables)] == titles[1] == [one.title for one in tables]
     lines = report.to_markdown().splitlines()

@@ -23,8 +23,10 @@ def test_a_comparison_by_hand():
     """Of seven cases in both, five are decided in both: b alone passes q4, q5 and q9, a alone q2."""
     found = compare(results(A), results(B), names=("old", "new"))
     headline = found.tables()[0]
-    assert headline.title.startswith("new minus old: 40.0 points (95 % interval ")
-    assert headline.title.endswith(", these cases do not tell which is better")
+    assert (
+        headline.title.startswith("new minus old: 40.0 points (95 % interval "),
+        headline.title.endswith(", these cases do not tell which is better"),
+    ) == (True, True)
     assert dict(headline.rows) == {
         "cases in both": 7,
         "cases that count": 5,
@@ -50,8 +52,10 @@ def test_a_comparison_by_hand():
         ("cases in old only, such as 'q1': not counted", 1),
         ("cases in new only, such as 'q6': not counted", 1),
     ]
-    assert [one.name for one in found.items()][:2] == ["old: q2", "new: q2"]
-    assert found.figure == difference(*(Votes.of([*results(rows)]) for rows in (A, B)))
+    assert ([one.name for one in found.items()][:2], found.figure) == (
+        ["old: q2", "new: q2"],
+        difference(*(Votes.of([*results(rows)]) for rows in (A, B))),
+    )
 
 
 def test_a_difference_that_is_shown_names_the_better_one():
@@ -75,9 +79,12 @@ def test_repeated_ids_count_once_with_the_mean_of_their_verdicts():
     first = [(f"q{n // 2}", "PPP" if n % 4 else "FFF", None) for n in range(40)]
     second = [(f"q{n // 2}", "PPP", None) for n in range(40)]
     found = compare(results(first), results(second))
-    assert (found.figure.value, found.figure.n) == (0.25, 20)
-    assert rows_of(found, "Verdicts") == [("several verdicts", "several verdicts", 20)]
-    assert found.changed == []
+    assert (found.figure.value, found.figure.n, rows_of(found, "Verdicts"), found.changed) == (
+        0.25,
+        20,
+        [("several verdicts", "several verdicts", 20)],
+        [],
+    )
 
 
 def test_human_labels_of_both_answers_correct_the_difference():
@@ -88,15 +95,19 @@ def test_human_labels_of_both_answers_correct_the_difference():
         for side in good
     ]
     found = compare(*map(results, rows))
-    assert found.figure.name == "difference of true pass rates"
-    assert dict(found.tables()[0].rows)["cases with human labels of both"] == 30
+    assert (found.figure.name, dict(found.tables()[0].rows)["cases with human labels of both"]) == (
+        "difference of true pass rates",
+        30,
+    )
 
 
 def test_labels_have_no_difference_but_changes():
     found = compare(results([("q1", "KKD", None)]), results([("q1", "DDD", None)]))
-    assert found.figure.value is None
-    assert found.tables()[0].title == "the verdicts neither pass nor fail"
-    assert rows_of(found, "Verdicts") == [("K", "D", 1)]
+    assert (found.figure.value, found.tables()[0].title, rows_of(found, "Verdicts")) == (
+        None,
+        "the verdicts neither pass nor fail",
+        [("K", "D", 1)],
+    )
 
 
 def test_different_juries_and_fails_by_outage_are_named():
@@ -106,8 +117,10 @@ def test_different_juries_and_fails_by_outage_are_named():
         ("juries that differ: the difference is not one of the answers alone", 2),
     ]
     found = compare(results([("q1", "PPP", None)]), results([("q1", "PEE", None)], errors="fail"))
-    assert rows_of(found, "Verdicts") == [("PASS", "FAIL only because judges broke", 1)]
-    assert rows_of(found, "Changed verdicts")[0][:3] == ("q1", "PASS", "FAIL only because judges broke")
+    assert (rows_of(found, "Verdicts"), rows_of(found, "Changed verdicts")[0][:3]) == (
+        [("PASS", "FAIL only because judges broke", 1)],
+        ("q1", "PASS", "FAIL only because judges broke"),
+    )
 
 
 def test_files_and_iterables_compare_alike(tmp_path):
@@ -116,8 +129,7 @@ def test_files_and_iterables_compare_alike(tmp_path):
         path.write_text("".join(one.model_dump_json(exclude_defaults=True) + "\n" for one in results(rows)))
     found = compare(*paths)
     assert found.to_dict() == compare([*results(A)], [*results(B)]).to_dict() == compare(*map(str, paths)).to_dict()
-    assert json.loads(found.to_json())["difference"]["value"] == pytest.approx(0.4)
-    assert found.inputs == tuple(paths)
+    assert (json.loads(found.to_json())["difference"]["value"], found.inputs) == (pytest.approx(0.4), tuple(paths))
 
 
 def test_an_answer_that_changed_is_named():
@@ -128,11 +140,15 @@ def test_an_answer_that_changed_is_named():
 def test_at_most_a_thousand_changes_are_kept():
     sides = [[(Case(id=str(n)), said(letter)) for n in range(1200)] for letter in "PF"]
     found = compare(*sides)
-    assert len(found.changed) == 1000
-    assert len(rows_of(found, "Changed verdicts")) == 15
-    assert rows_of(found, "Verdicts") == [("PASS", "FAIL", 1200)]
+    assert (len(found.changed), len(rows_of(found, "Changed verdicts")), rows_of(found, "Verdicts")) == (
+        1000,
+        15,
+        [("PASS", "FAIL", 1200)],
+    )
 
 
 def test_the_rate_of_a_report_is_that_of_statistics():
-    assert Report(results(B)).to_dict()["pass_rate"]["value"] == pass_rate(Votes.of([*results(B)])).value
-    assert Report([Judgment(status="PASS")]).to_dict()["pass_rate"]["n"] == 1
+    assert (
+        Report(results(B)).to_dict()["pass_rate"]["value"],
+        Report([Judgment(status="PASS")]).to_dict()["pass_rate"]["n"],
+    ) == (pass_rate(Votes.of([*results(B)])).value, 1)

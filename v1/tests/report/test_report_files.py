@@ -32,9 +32,11 @@ def test_a_file_of_a_run_is_read_packed_or_not(tmp_path):
     packed = tmp_path / "run.jsonl.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     found = [Report(path), Report(str(packed), title="run.jsonl")]
-    assert found[0].to_dict() == found[1].to_dict()
-    assert found[0].title == "run.jsonl"
-    assert found[0].tables()[0].title.startswith("2 cases, 2 decided: 50.0 %")
+    assert (
+        found[0].to_dict(),
+        found[0].title,
+        found[0].tables()[0].title.startswith("2 cases, 2 decided: 50.0 %"),
+    ) == (found[1].to_dict(), "run.jsonl", True)
 
 
 def test_a_line_that_is_no_result_is_named(file):
@@ -50,8 +52,10 @@ def test_a_report_is_written_by_its_suffix(file, tmp_path, name):
     report = Report(file)
     path = report.write(tmp_path / name)
     forms = {".html": report.to_html, ".md": report.to_markdown, ".json": report.to_json}
-    assert path.read_text(encoding="utf-8") == forms[path.suffix.lower()]()
-    assert {one.name for one in tmp_path.iterdir()} == {"results.jsonl", name}
+    assert (path.read_text(encoding="utf-8"), {one.name for one in tmp_path.iterdir()}) == (
+        forms[path.suffix.lower()](),
+        {"results.jsonl", name},
+    )
     report.write(path)  # an earlier report is replaced
 
 
@@ -68,16 +72,15 @@ def test_other_places_are_refused(file, tmp_path):
         "report": "ends in .html, .md, .json",
         "linked.html": "is an input",
         "copy.html": "is an input",
-        "folder.html": "no regular file",
-        "pipe.html": "no regular file",
+        "folder.html": "not a regular file",
+        "pipe.html": "not a regular file",
         "none/page.html": "cannot be written",
         "results.jsonl/page.html": "cannot be written",
     }
     for name, why in places.items():
         with pytest.raises(ConfigurationError, match=why):
             report.write(tmp_path / name)
-    assert file.read_bytes() == before
-    assert page.is_symlink()
+    assert (file.read_bytes(), page.is_symlink()) == (before, True)
 
 
 def test_a_file_is_complete_or_not_there(tmp_path):
@@ -90,8 +93,7 @@ def test_a_file_is_complete_or_not_there(tmp_path):
 
     with pytest.raises(RuntimeError):
         write(path, pieces())
-    assert path.read_text() == "old"
-    assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
+    assert (path.read_text(), [one.name for one in tmp_path.iterdir()]) == ("old", ["page.html"])
 
 
 def test_a_link_is_followed(tmp_path, file):
@@ -107,17 +109,18 @@ def test_no_case_at_all_is_a_report_too(tmp_path):
     (tmp_path / "empty.jsonl").touch()
     report = Report(tmp_path / "empty.jsonl")
     assert report.tables() == (Table("0 cases, 0 decided", ("verdict", "#cases", "#of all"), ()),)
-    assert "0 cases" in report.to_html()
-    assert "0 cases" in str(report)
-    assert report.summary.share_passed is None
-    assert json.loads(report.to_json())["pass_rate"]["value"] is None
+    assert (
+        "0 cases" in report.to_html(),
+        "0 cases" in str(report),
+        report.summary.share_passed,
+        json.loads(report.to_json())["pass_rate"]["value"],
+    ) == (True, True, None, None)
     assert report.to_markdown() == "## `empty.jsonl`\n\n### 0 cases, 0 decided\n"
 
 
 def test_the_page_works_without_its_script():
     page = Report([said("P"), said("F", reasoning="the year is another")]).to_html()
-    assert page.count("<details ") == 2
-    assert "the year is another" in page
+    assert (page.count("<details "), "the year is another" in page) == (2, True)
     assert 'id="filters" hidden' in page  # controls that need the script are shown by it
 
 

@@ -65,16 +65,20 @@ def test_a_fail_that_only_broken_judges_caused_is_in_no_rate_but_has_not_passed(
     judgment, by_errors = FAILS[name]
     assert judgment.status == "FAIL"
     summary = counted(judgment, said("P"))
-    assert summary.failed_by_errors == by_errors
-    assert summary.statuses["FAIL"] == (not by_errors)
-    assert pass_rate(votes_of(summary)).n == 2 - by_errors
-    assert summary.share_passed == 0.5
+    assert (
+        summary.failed_by_errors,
+        summary.statuses["FAIL"],
+        pass_rate(votes_of(summary)).n,
+        summary.share_passed,
+    ) == (by_errors, not by_errors, 2 - by_errors, 0.5)
     assert summary.unmet(fail_under=0.9) != []
     first = [row[0] for row in rows_of(summary, "First cases to look at") if "FAIL only" in row[2]]
     assert len(first) == by_errors
     words = {row[0]: row[1] for row in summary.tables()[0].rows}
-    assert words.get("FAIL only because judges broke", 0) == by_errors
-    assert words.get("review: FAIL only because judges broke", 0) == by_errors
+    assert (words.get("FAIL only because judges broke", 0), words.get("review: FAIL only because judges broke", 0)) == (
+        by_errors,
+        by_errors,
+    )
     assert (
         bool(rows_of(summary, "Warnings") and rows_of(summary, "Warnings")[0][0].startswith("FAIL only")) == by_errors
     )
@@ -101,8 +105,7 @@ GATES = [  # the verdicts, the share that must pass, and words of the reasons wh
 @pytest.mark.parametrize(("verdicts", "share", "reasons"), GATES)
 def test_a_gate_counts_what_is_undecided_as_not_passed_and_an_outage_is_never_met(verdicts, share, reasons):
     found = counted(*map(said, verdicts)).unmet(fail_under=share)
-    assert len(found) == len(reasons)
-    assert all(words in text for words, text in zip(reasons, found, strict=True))
+    assert (len(found), all(words in text for words, text in zip(reasons, found, strict=True))) == (len(reasons), True)
 
 
 @pytest.mark.parametrize(("verdicts", "share"), [("PP", 1.5), ("PP", -0.1), ("AB", 0.5), ("PX", 0.5)])
@@ -120,8 +123,10 @@ def test_pass_labels_are_a_list():
 def test_failed_runs_are_fail_in_the_rate_and_in_no_figure_of_a_judge():
     run = (Case(question="c", error="boom"), failed_run("boom"))
     report = Report([(Case(id=str(n)), panel("PPP")) for n in range(3)] + [run])
-    assert report.tables()[0].title.startswith("4 cases, 4 decided: 75.0 %")
-    assert ("failed runs of the application", 1, "25.0 %") in report.tables()[0].rows
+    assert (
+        report.tables()[0].title.startswith("4 cases, 4 decided: 75.0 %"),
+        ("failed runs of the application", 1, "25.0 %") in report.tables()[0].rows,
+    ) == (True, True)
     assert [row[1] for row in rows_of(report, "Jurors")] == [3, 3, 3]
     assert rows_of(report, "Warnings") == [
         ("the application failed: FAIL in the pass rate, and in no figure of a judge", 1)
@@ -130,8 +135,10 @@ def test_failed_runs_are_fail_in_the_rate_and_in_no_figure_of_a_judge():
 
 def test_a_tier_that_could_not_do_its_work_is_named():
     report = Report([cascade("AE", "P", "escalate_on_split"), cascade("PP", "P", "escalate_on_split")])
-    assert rows_of(report, "Warnings")[0] == ("tier screen: all its judges abstained or broke", 1)
-    assert ("review: a tier did not do its work", 1, "50.0 %") in report.tables()[0].rows
+    assert (
+        rows_of(report, "Warnings")[0],
+        ("review: a tier did not do its work", 1, "50.0 %") in report.tables()[0].rows,
+    ) == (("tier screen: all its judges abstained or broke", 1), True)
     table = next(one for one in report.tables() if one.title.startswith("Tiers"))
     assert table.columns == ("tier", "#PASS", "#reached", "#stopped")
     assert table.rows == (("screen", 1, 2, 1), ("end", 1, 1, 1))
@@ -157,8 +164,10 @@ def test_repeated_ids_and_groups_are_one_group_in_every_rate():
     grouped = Report(results([(f"q{n}", *row[1:]) for n, row in enumerate(rows)], groups=[row[0] for row in rows]))
     assert report.to_dict()["pass_rate"]["interval"] == grouped.to_dict()["pass_rate"]["interval"]
     assert report.to_dict()["pass_rate"]["interval"] == pass_rate(Votes.of([*results(rows)])).interval
-    assert np.ptp(report.to_dict()["pass_rate"]["interval"]) > 2 * np.ptp(alone.to_dict()["pass_rate"]["interval"])
-    assert "intervals are of 20 groups" in report.tables()[0].note
+    assert (
+        np.ptp(report.to_dict()["pass_rate"]["interval"]) > 2 * np.ptp(alone.to_dict()["pass_rate"]["interval"]),
+        "intervals are of 20 groups" in report.tables()[0].note,
+    ) == (True, True)
     assert "groups" not in alone.tables()[0].note
 
 
@@ -182,16 +191,17 @@ def test_human_labels_mean_what_pass_labels_say():
     report = Report(results(rows), pass_labels=["good", 5])
     assert rows_of(report, "The jury against human labels")[0][:2] == ("accuracy", 1.0)
     grades = Report(results([("q1", "PPP", 4.5), ("q2", "PPP", float("nan")), ("q3", "PPP", " ")]))
-    assert not rows_of(grades, "The jury against human labels")
-    assert not rows_of(grades, "Warnings")
+    assert (not rows_of(grades, "The jury against human labels"), not rows_of(grades, "Warnings")) == (True, True)
 
 
 def test_labels_of_contested_cases_alone_are_called_no_random_sample():
     fair = [(f"q{n}", "PPP" if n % 2 else "FFF", (n % 2 > 0) if n % 4 > 1 else None) for n in range(200)]
     contested = [(f"q{n}", "PPP" if n % 2 else "PFF", False if n % 2 == 0 and n < 80 else None) for n in range(200)]
     notes = [Report(results(rows)).tables()[0].note for rows in (fair, contested)]
-    assert "Corrected by the human labels, 50.0 % of all cases pass (95 % interval " in notes[0]
-    assert "Corrected" not in notes[1]
+    assert (
+        "Corrected by the human labels, 50.0 % of all cases pass (95 % interval " in notes[0],
+        "Corrected" not in notes[1],
+    ) == (True, True)
     assert "On the corrected rate: labelled cases are no random sample: 0.000 of them have verdicts of PASS" in notes[1]
 
 
@@ -202,27 +212,34 @@ def test_many_labels_are_counted_together_beyond_the_most_frequent():
     )
     report.summary.add(said("A"))
     rows = {row[0]: row[1] for row in report.summary.tables()[0].rows}
-    assert (rows["t"], rows["other labels"], rows["ABSTAIN"]) == (20, sum(range(1, 9)), 1)
-    assert sum(n for name, n in rows.items() if "review" not in name) == report.summary.cases == 211
+    assert (
+        rows["t"],
+        rows["other labels"],
+        rows["ABSTAIN"],
+        sum(n for name, n in rows.items() if "review" not in name) == report.summary.cases == 211,
+    ) == (20, sum(range(1, 9)), 1, True)
 
 
 def test_labels_have_counts_and_no_pass_rate():
     report = Report(results([("q1", "KKD", "K"), ("q2", "DDD", "K"), ("q3", "AAA", "D")]))
-    assert report.tables()[0].title == "3 cases, 2 decided"
-    assert [row[:2] for row in report.tables()[0].rows][:3] == [("K", 1), ("D", 1), ("ABSTAIN", 1)]
-    assert report.to_dict()["pass_rate"] is None
+    assert (
+        report.tables()[0].title,
+        [row[:2] for row in report.tables()[0].rows][:3],
+        report.to_dict()["pass_rate"],
+    ) == ("3 cases, 2 decided", [("K", 1), ("D", 1), ("ABSTAIN", 1)], None)
     assert rows_of(report, "The jury against human labels")[0][:2] == ("accuracy", 0.5)
     forged = Judgment(status="LABEL", label="PASS")
-    assert Report([forged]).tables()[0].rows == (("label PASS", 1, "100.0 %"),)
-    assert counted(forged).share_passed == 0.0
+    assert (Report([forged]).tables()[0].rows, counted(forged).share_passed) == ((("label PASS", 1, "100.0 %"),), 0.0)
 
 
 def test_a_pairwise_judge_is_one_judge():
     orders = [Judgment(status="LABEL", label=label, usage=Usage(calls=1)) for label in "AB"]
     critic = PairwiseCritic(ScriptedJudge(orders, name="pairs", labels=["A", "B"]))
     report = Report([(Case(id="1"), Ensemble([critic]).judge(question="q", candidates=["a", "b"]))])
-    assert [row[0] for row in rows_of(report, "Jurors")] == ["pairs"]
-    assert [row[:3] for row in rows_of(report, "Costs")] == [("pairs", "", 2), ("all", "", 2)]
+    assert ([row[0] for row in rows_of(report, "Jurors")], [row[:3] for row in rows_of(report, "Costs")]) == (
+        ["pairs"],
+        [("pairs", "", 2), ("all", "", 2)],
+    )
 
 
 def test_unknown_costs_are_not_zero():
@@ -235,8 +252,10 @@ def test_unknown_costs_are_not_zero():
     } | {"all": "$0.5000 or more"}
     assert rows_of(report, "Warnings") == [("calls of an unknown cost: the sum is a lower bound", 1)]
     stored = Report([said("P", critic="x", usage=Usage(calls=2, cost_usd=1.0).as_recorded())])
-    assert rows_of(stored, "Costs")[0] == ("x", "", 0, 0, 0, "$0.0000", 2)
-    assert not rows_of(Report([said("P")]), "Costs")
+    assert (rows_of(stored, "Costs")[0], not rows_of(Report([said("P")]), "Costs")) == (
+        ("x", "", 0, 0, 0, "$0.0000", 2),
+        True,
+    )
 
 
 def test_results_of_several_juries_are_named():
@@ -257,10 +276,12 @@ def test_the_most_contested_cases_come_first_and_the_others_are_only_counted():
     random.Random(1).shuffle(given)
     summary = counted(*given)
     kinds = [one.case.id.partition("-")[2] for one in summary.contested]
-    assert summary.cases == 1500
-    assert kinds == ["PPF"] * 300 + ["EEE"] * 300 + ["AAA"] * 300 + ["FFF"] * (CONTESTED - 900)
-    assert len(summary.patterns) == 5
-    assert len([*Report(given).items()]) == CONTESTED
+    assert (summary.cases, kinds, len(summary.patterns), len([*Report(given).items()])) == (
+        1500,
+        ["PPF"] * 300 + ["EEE"] * 300 + ["AAA"] * 300 + ["FFF"] * (CONTESTED - 900),
+        5,
+        CONTESTED,
+    )
 
 
 def test_numbers_of_a_verdict_make_no_patterns_of_their_own():
@@ -362,7 +383,9 @@ def test_judgments_of_any_shape_have_a_report_whose_rows_sum_to_the_cases(judgme
     assert sum(counts) == report.summary.cases == len(judgments)
     for table in report.tables():
         assert {len(row) for row in table.rows} <= {len(table.columns)}
-    assert report.to_html()
-    assert str(report)
-    assert report.to_markdown()
-    assert report.to_json()
+    assert (bool(report.to_html()), bool(str(report)), bool(report.to_markdown()), bool(report.to_json())) == (
+        True,
+        True,
+        True,
+        True,
+    )

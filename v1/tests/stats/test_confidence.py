@@ -26,7 +26,7 @@ def quality(answers, groups=None):
     return {one.name: one for one in confidence_quality(votes) if one.of in ("juror 1", "")}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(ANSWERS)
 def test_figures_are_those_of_scikit_learn(answers):
     stated, right = map(np.array, zip(*answers, strict=True))
@@ -42,7 +42,7 @@ def test_figures_are_those_of_scikit_learn(answers):
         assert one.value is None or one.interval is None or one.interval[0] <= one.value <= one.interval[1]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(ANSWERS)
 def test_the_calibration_error_is_that_of_the_bins_of_scikit_learn(answers):
     stated, right = map(np.array, zip(*answers, strict=True))
@@ -95,7 +95,7 @@ def test_without_confidence_vote_or_label_there_is_a_reason(votes):
     assert (found.value, found.note) == (None, "no vote with a confidence has a human label")
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=30))
 def test_graded_agreement_is_that_of_scikit_learn_and_scipy(pairs):
     scores, grades = zip(*pairs, strict=True)

@@ -1,4 +1,4 @@
-"""A short version of `benchmarks/coverage.py`: every 22nd kind of batches, and looser bounds."""
+"""A short version of `benchmarks/coverage.py`: a few kinds of batches of each part, and looser bounds."""
 
 import runpy
 from pathlib import Path
@@ -7,6 +7,9 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
 REPETITIONS = 30
+EVERY = {
+    "agreement": 30, "shares": 30, "unpaired": 8, "labels": 30, "corrected": 22, "confidence": 30, "alarms": 6,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -14,9 +17,9 @@ def script():
     return runpy.run_path(str(SCRIPT))
 
 
-@pytest.mark.parametrize("part", ["agreement", "shares", "unpaired", "labels", "corrected", "confidence", "alarms"])
-def test_intervals_cover(script, part):
-    lines = script["simulate"]([part], REPETITIONS, every=22, again=0)
+@pytest.mark.parametrize(("part", "every"), EVERY.items(), ids=EVERY)
+def test_intervals_cover(script, part, every):
+    lines = script["simulate"]([part], REPETITIONS, every=every, again=0)
     assert lines
     for line in lines:
         assert line.lowest >= line.least - 0.15, line

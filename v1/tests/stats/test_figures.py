@@ -54,7 +54,7 @@ def test_a_figure_prints_name_value_interval_n_and_its_note(found, text):
     assert str(found) == text
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1))
 def test_the_printed_interval_holds_the_printed_value(value, below, above):
     found = Figure("a", value, 1, (value - below, value + above))
@@ -104,7 +104,7 @@ def test_effective_cases_by_hand():
     assert effective_cases(np.ones(5), np.zeros(5, dtype=int)) < 1
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=40))
 def test_groups_never_narrow_the_interval_of_a_share(cases):
     groups, hits = np.array([group for group, _ in cases]), np.array([hit for _, hit in cases])
@@ -154,7 +154,7 @@ def test_the_interval_of_many_cases_is_that_of_the_normal_approximation():
     assert (low, high) == pytest.approx((0.75 - half, 0.75 + half), abs=0.003)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0.0, 0.5, 1.0])), min_size=3, max_size=30), st.randoms())
 def test_the_order_of_cases_and_the_numbers_of_groups_do_not_matter(cases, random):
     turned = random.sample(cases, len(cases))

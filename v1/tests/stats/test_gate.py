@@ -71,7 +71,7 @@ def test_the_bound_is_not_idle():
     assert max(chance_of_error(found, population, 0.5) for population in populations(10, abstentions=False)) > 0.05
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(
     st.lists(st.sampled_from([PASS, FAIL, ABSTAIN, ERROR]), min_size=1, max_size=60),
     st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 0.7, 0.9, 1.0]),
@@ -86,7 +86,7 @@ def test_a_gate_that_has_seen_every_case_says_what_the_whole_file_says(verdicts,
     assert test.met is truth
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.integers(1, 300), st.floats(0.01, 1.0))
 def test_all_passed_is_never_taken_for_missed_nor_all_failed_for_met(cases, gate):
     for judgment, wrong in ((PASS, False), (FAIL, True)):

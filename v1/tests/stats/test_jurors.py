@@ -17,7 +17,7 @@ def by_name(found, of=None):
     return {one.name: one for one in found if of in (None, one.of)}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40))
 def test_figures_are_those_of_scikit_learn(pairs):
     said, gold = zip(*pairs, strict=True)

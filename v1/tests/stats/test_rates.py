@@ -45,7 +45,7 @@ def test_a_rate_takes_pass_and_fail(rate):
         rate(votes_of(["yes"]), "someone")
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(SAID, max_size=3), st.lists(st.sampled_from([True, False, None]), min_size=3, max_size=3))
 def test_tiny_batches_have_rates_within_their_bounds_or_none(said, labels):
     votes = votes_of(said, human_labels=labels[: len(said)])
@@ -133,7 +133,7 @@ def test_failed_runs_are_fail_in_the_rate_and_left_out_of_the_corrected_one():
     assert (found.value, found.n, found.note) == (1.0, 30, "without failed runs of the application: 10")
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
 def test_independent_labels_are_tested_by_fisher(cases):
     labelled, holds = map(np.array, zip(*cases, strict=True))
@@ -187,7 +187,7 @@ def test_a_paired_difference_by_hand():
     assert found.interval == pytest.approx((-0.010, 0.253), abs=0.03)  # Newcombe's, of version 0.2
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(SAID, SAID), min_size=1, max_size=30))
 def test_the_other_way_round_is_the_negative(pairs):
     a, b = zip(*pairs, strict=True)

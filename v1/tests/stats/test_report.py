@@ -37,7 +37,7 @@ def votes_of(batch):
     return replace(votes, lengths=np.arange(len(batch), dtype=float), generators=writers)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(BATCHES)
 def test_no_batch_breaks_and_no_figure_contradicts_itself(batch):
     figures = figures_of(votes_of(batch))

@@ -45,7 +45,7 @@ def test_published_examples(found, value):
     assert found.n == (12 if "AC1" in found.name else 11)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(TABLES)
 def test_alpha_of_labels_is_that_of_krippendorff(rows):
     found = alpha(Votes.from_rows(rows))
@@ -60,7 +60,7 @@ def test_alpha_of_labels_is_that_of_krippendorff(rows):
     assert -1 <= low <= found.value <= high <= 1
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.lists(st.sampled_from([1.0, 2.0, 2.5, 7.0, None]), min_size=3, max_size=3), min_size=1, max_size=20))
 def test_alpha_of_scores_is_that_of_krippendorff(rows):
     found = alpha_of_scores(Votes.from_rows(rows))
@@ -72,7 +72,7 @@ def test_alpha_of_scores_is_that_of_krippendorff(rows):
     assert found.value == pytest.approx(krippendorff.alpha(table.T, level_of_measurement="interval"))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=2, max_size=30))
 def test_cohens_kappa_is_that_of_scikit_learn(pairs):
     found = cohen_kappa(Votes.from_rows(pairs), "juror 1", "juror 2")
@@ -82,7 +82,7 @@ def test_cohens_kappa_is_that_of_scikit_learn(pairs):
     assert found.value == pytest.approx(cohen_kappa_score(*zip(*pairs, strict=True)))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.lists(st.sampled_from("ab"), min_size=3, max_size=3), min_size=2, max_size=20))
 def test_chance_of_alpha_tends_to_that_of_fleiss(rows):
     """Krippendorff's alpha is Fleiss' kappa, corrected for N ratings: 1 - alpha = (1 - kappa) (1 - 1 / N)."""

@@ -25,10 +25,11 @@ JACOCO = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 
 def test_reports_of_every_format_are_counted() -> None:
     for text in (PY_JSON, PY_XML, JACOCO):
-        assert counts_in(text, "line") == (80, 100)
-        assert counts_in(text, "branch") == (6, 12)
-    assert counts_in(json.dumps({"totals": {"covered_lines": 1, "num_statements": 2}}), "branch") == (0, 0)
-    assert counts_in("<report/>", "line") == (0, 0)
+        assert (counts_in(text, "line"), counts_in(text, "branch")) == ((80, 100), (6, 12))
+    assert (
+        counts_in(json.dumps({"totals": {"covered_lines": 1, "num_statements": 2}}), "branch"),
+        counts_in("<report/>", "line"),
+    ) == ((0, 0), (0, 0))
     assert counts_in("<coverage/>", "branch") == (0, 0)
 
 
@@ -86,8 +87,7 @@ def test_reports_are_found_where_tools_write_them_and_nowhere_else(tmp_path: Pat
     work = tmp_path / "work"
     work.mkdir()
     (work / "coverage.json").symlink_to(tmp_path / "outside.json")
-    assert Coverage(80).judge(workspace=work).status == "ABSTAIN"
-    assert Coverage(80).judge(answer="x").status == "ABSTAIN"
+    assert (Coverage(80).judge(workspace=work).status, Coverage(80).judge(answer="x").status) == ("ABSTAIN", "ABSTAIN")
 
 
 def test_a_baseline_that_may_be_a_fraction_is_no_baseline(tmp_path: Path) -> None:

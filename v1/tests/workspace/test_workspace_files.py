@@ -44,17 +44,20 @@ def test_files_are_compared_by_their_type() -> None:
     for name, expected, produced, same in PAIRS:
         found = difference(name, produced.encode(), expected.encode())
         assert (found == "") == same, (name, expected[:40], produced[:40], found)
-        assert len(found) < 500
-        assert "\n" not in found
-    assert difference("a.bin", b"\x00\xff", b"\x00\xff") == ""
-    assert "2 bytes, expected 1" in difference("a.bin", b"\x00\xff", b"\x00")
+        assert (len(found) < 500, "\n" not in found) == (True, True)
+    assert (
+        difference("a.bin", b"\x00\xff", b"\x00\xff"),
+        "2 bytes, expected 1" in difference("a.bin", b"\x00\xff", b"\x00"),
+    ) == ("", True)
     assert "they are not the same" in difference("a.txt", b"x" * 3_000_000, b"y" * 2_000_000)
 
 
 def test_a_difference_cannot_steer_the_terminal() -> None:
     found = difference("a.txt", b"\x1b[2Jgone\xe2\x80\xae", b"one")
-    assert found.startswith("line 1 without blank ones: expected 'one', not '")
-    assert not {"\x1b", "\u202e"} & {*found}
+    assert (
+        found.startswith("line 1 without blank ones: expected 'one', not '"),
+        not {"\x1b", "\u202e"} & {*found},
+    ) == (True, True)
 
 
 def make(folder: Path, files: dict[str, str]) -> Path:
@@ -101,8 +104,10 @@ def test_a_workspace_is_compared_with_a_reference_folder(tmp_path: Path) -> None
         ):
             assert (judgment.status, judgment.score) == (status, score), number
             assert said in judgment.reasoning
-    assert FilesMatch().judge(workspace=expected).status == "ABSTAIN"
-    assert FilesMatch(tmp_path / "nowhere").judge(workspace=expected).status == "ABSTAIN"
+    assert (
+        FilesMatch().judge(workspace=expected).status,
+        FilesMatch(tmp_path / "nowhere").judge(workspace=expected).status,
+    ) == ("ABSTAIN", "ABSTAIN")
 
 
 def test_no_file_is_hidden_behind_a_link_a_pipe_or_a_count(tmp_path: Path) -> None:
@@ -117,8 +122,10 @@ def test_no_file_is_hidden_behind_a_link_a_pipe_or_a_count(tmp_path: Path) -> No
     assert FilesMatch(expected).judge(workspace=work).score == 0
     work = make(tmp_path / "extra", {f"{number}.txt": "x" for number in range(150)})
     (work / "evil").symlink_to("/bin")
-    assert FilesMatch(expected).judge(workspace=work).passed
-    assert FilesMatch(expected, extra="fail").judge(workspace=work).findings[0].name == "evil"
+    assert (
+        FilesMatch(expected).judge(workspace=work).passed,
+        FilesMatch(expected, extra="fail").judge(workspace=work).findings[0].name,
+    ) == (True, "evil")
 
 
 def test_no_file_is_hidden_by_its_name_or_deep_inside(tmp_path: Path) -> None:
@@ -126,9 +133,12 @@ def test_no_file_is_hidden_by_its_name_or_deep_inside(tmp_path: Path) -> None:
     for name in (b"\xff.txt", b"new\nline", b"\x1b[2Jgone"):
         Path(os.fsdecode(os.fsencode(work) + b"/" + name)).write_text("x")
     judgment = FilesMatch(expected, extra="fail").judge(workspace=work)
-    assert (judgment.status, judgment.score) == ("FAIL", 0.25)
-    assert Judgment.model_validate_json(judgment.model_dump_json()) == judgment
-    assert not {"\x1b", "\n"} & {*judgment.reasoning}
+    assert (
+        judgment.status,
+        judgment.score,
+        Judgment.model_validate_json(judgment.model_dump_json()),
+        not {"\x1b", "\n"} & {*judgment.reasoning},
+    ) == ("FAIL", 0.25, judgment, True)
     deep = make(tmp_path / "deep", {"a.txt": "x"})
     inner = os.open(deep, os.O_RDONLY)
     for _ in range(1200):
@@ -163,8 +173,10 @@ def test_the_content_of_a_file_is_compared(tmp_path: Path) -> None:
         assert judgment.passed == passed, (match, expected)
         if match != "regex":
             assert FileContent("out/a.txt", match=match).judge(workspace=tmp_path, reference=expected).passed == passed
-    assert FileContent("a").judge(workspace=tmp_path).status == "ABSTAIN"
-    assert FileContent("out/a.txt", match="contains").judge(workspace=tmp_path, reference="").status == "ABSTAIN"
+    assert (
+        FileContent("a").judge(workspace=tmp_path).status,
+        FileContent("out/a.txt", match="contains").judge(workspace=tmp_path, reference="").status,
+    ) == ("ABSTAIN", "ABSTAIN")
 
 
 WRONG = [
@@ -189,8 +201,10 @@ def test_a_jury_file_finds_its_reference_folder_and_no_other(tmp_path: Path, mon
     jury = load_jury(tmp_path / "project" / "jury.yaml")
     assert jury.judge(workspace=work).passed
     monkeypatch.chdir(tmp_path / "project")
-    assert load_jury("jury.yaml").fingerprint == jury.fingerprint
-    assert FilesMatch("reference", threshold=0.5).fingerprint != jury.fingerprint
+    assert (
+        load_jury("jury.yaml").fingerprint,
+        FilesMatch("reference", threshold=0.5).fingerprint != jury.fingerprint,
+    ) == (jury.fingerprint, True)
     for path in ("../work", str(work), "/etc"):
         make(tmp_path / "project", {"jury.yaml": f"{{check: files_match, expected: {path}}}"})
         with pytest.raises(ConfigurationError, match=r"jury\.yaml: expected: .* leads out of the folder"):

@@ -74,9 +74,9 @@ def test_the_checks_give_a_fail_for_what_cannot_be_read(workspace: Path) -> None
         if path and "\0" not in path and ".." not in path and path[0] != "/":
             judgment = FileContent(path, "text").judge(workspace=workspace)
             assert judgment.passed == (expected == b"text"), path
-            assert SECRET not in str(judgment)
-            assert FileExists(path).judge(workspace=workspace).passed == (
-                isinstance(expected, bytes) or path == "sparse.bin"
+            assert (SECRET not in str(judgment), FileExists(path).judge(workspace=workspace).passed) == (
+                True,
+                isinstance(expected, bytes) or path == "sparse.bin",
             )
     assert FileExists("inner/deep", "directory").judge(workspace=workspace).passed
     for path in ("a.txt", "outdir", "nowhere"):
@@ -127,8 +127,7 @@ def test_a_folder_that_becomes_a_link_meanwhile_is_noticed(tmp_path: Path) -> No
     finally:
         stop.set()
         thread.join()
-    assert read <= {b"inside", b"refused"}
-    assert b"inside" in read
+    assert (read <= {b"inside", b"refused"}, b"inside" in read) == (True, True)
 
 
 def test_a_check_abstains_without_a_workspace(tmp_path: Path) -> None:
@@ -136,16 +135,17 @@ def test_a_check_abstains_without_a_workspace(tmp_path: Path) -> None:
     for given in ({"answer": "x"}, {"workspace": tmp_path / "nowhere"}, {"workspace": tmp_path / "file"}):
         for check in (FileExists("a"), FileContent("a", "b"), FilesMatch(tmp_path)):
             judgment = check.judge(**given)
-            assert judgment.status == "ABSTAIN"
-            assert "workspace" in judgment.reasoning
+            assert (judgment.status, "workspace" in judgment.reasoning) == ("ABSTAIN", True)
     with pytest.raises(Missing, match="there is no expected folder"):
         Folder.at(3, "expected folder")
 
 
 def test_a_linked_workspace_is_read_where_it_is(workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "linked").symlink_to(workspace)
-    assert FileContent("a.txt", "text").judge(workspace=tmp_path / "linked").passed
-    assert stat.S_ISFIFO((workspace / "pipe").stat().st_mode)
+    assert (
+        FileContent("a.txt", "text").judge(workspace=tmp_path / "linked").passed,
+        bool(stat.S_ISFIFO((workspace / "pipe").stat().st_mode)),
+    ) == (True, True)
 
 
 def test_patterns_match_parts_or_whole_paths() -> None:
