@@ -26,7 +26,7 @@ from functools import partial
 from time import perf_counter, process_time
 from typing import Any
 
-CASES = {"fast": 1500}
+CASES = {"fast": 1500, "faults": 600, "limited": 700}
 IN_FLIGHT = 64  # cases at once, of three requests each
 PER_SECOND = 100
 MODELS = ("gpt-4o-mini", "gpt-4o", "gpt-4.1-mini")
@@ -180,7 +180,9 @@ def panel(url: str, cases: int) -> int:
     critics = [
         Critic(open_model(f"openai:{name}", base_url=url, api_key="bench-key-1234"), "faithfulness") for name in MODELS
     ]
-    rows = (Case(question=f"Question {number}: when?", answer="In 2018.", contexts=(PASSAGE,)) for number in range(cases))
+    rows = (
+        Case(question=f"Question {number}: when?", answer="In 2018.", contexts=(PASSAGE,)) for number in range(cases)
+    )
     jury = Ensemble({name: critic for name, critic in zip(MODELS, critics, strict=True)})
     judgments = jury.judge_many(rows, max_concurrency=IN_FLIGHT)
     return sum([one.status for one in judgment.judgments] == ["PASS"] * 3 for judgment in judgments)
@@ -191,7 +193,9 @@ def panel_02(url: str, cases: int) -> int:
     from jury_adapters import Case, Critic, Ensemble
 
     critics = [Critic(name, rubric="faithfulness", name=name, base_url=url) for name in MODELS]
-    rows = (Case(question=f"Question {number}: when?", answer="In 2018.", contexts=[PASSAGE]) for number in range(cases))
+    rows = (
+        Case(question=f"Question {number}: when?", answer="In 2018.", contexts=[PASSAGE]) for number in range(cases)
+    )
     judgments = Ensemble(critics).judge_many(rows, max_concurrency=IN_FLIGHT)
     return sum([str(one.status) for one in judgment.judgments] == ["PASS"] * 3 for judgment in judgments)
 
@@ -245,7 +249,11 @@ def show(kind: str, cases: int, found: dict[str, list[dict[str, float]]]) -> Non
     cpu = {way: statistics.median(one["cpu"] for one in times) for way, times in found.items()}
     wall = {way: statistics.median(one["wall"] for one in times) for way, times in found.items()}
     # A second of requests is in the bucket at the start, and the last answer takes a second.
-    allowed = cases * len(MODELS) / PER_SECOND if kind == "limited" else min(wall["SDK create()"], wall["SDK post(), aiohttp"])
+    allowed = (
+        cases * len(MODELS) / PER_SECOND
+        if kind == "limited"
+        else min(wall["SDK create()"], wall["SDK post(), aiohttp"])
+    )
     print(f"\n{kind}: {cases:,} cases{f', at least {allowed:.1f} s by the limit' if kind == 'limited' else ''}")
     print(f"{'':22}{'CPU ms/case':>12}{'x best SDK':>12}{'x aiohttp':>11}{'wall s':>9}{'x bound':>9}{'lost':>6}")
     best = min(cpu["SDK create()"], cpu["SDK post(), aiohttp"])

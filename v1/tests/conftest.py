@@ -6,10 +6,13 @@ import pytest
 import trustme
 
 
+gc.disable()  # while a million objects are imported, which stay
+
+
 def pytest_collection_finish():
-    """Keep what was imported from the garbage collector, which takes a second to go through it each time."""
-    gc.collect()
+    """Keep what was imported from the garbage collector, which would take a second to go through it each time."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,7 +14,6 @@ from time import perf_counter
 from weakref import WeakKeyDictionary
 
 from pydantic import PositiveFloat, PositiveInt
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from jury_adapters.core.judgment import NO_USAGE, Usage
 from jury_adapters.core.values import Frozen
@@ -143,13 +142,6 @@ class Limiter:
         self._in_a_row, self._probe_at, self._last = 0, 0.0, ""
         self._requests = Bucket(limits.requests_per_minute) if limits.requests_per_minute else None
         self._tokens = Bucket(limits.tokens_per_minute) if limits.tokens_per_minute else None
-        self._retrying = AsyncRetrying(
-            retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.transient),
-            stop=self._ends,
-            wait=_wait,
-            sleep=asyncio.sleep,  # it waits without a slot
-            reraise=True,
-        )
 
     async def call(self, attempt: Attempt, tokens: int = 0) -> Reply:
         """Make one call: attempts until one succeeds, all within the limits.
@@ -164,7 +156,7 @@ class Limiter:
         call = _Call(attempt, tokens, _now() + self._limits.deadline_s)
         try:
             async with asyncio.timeout_at(call.ends_at) as limit:
-                reply: Reply = await self._retrying(self._once, call)
+                reply = await self._made(call)
         except ModelError as error:
             failure = error
         except TimeoutError:
@@ -182,6 +174,28 @@ class Limiter:
             self._probe_at = _now() + self._limits.cooldown_s
         failure.usage = call.billed
         raise failure
+
+    async def _made(self, call: _Call) -> Reply:
+        """Make attempts until one succeeds or another is useless. Between them it waits without a slot.
+
+        A loop, because the machinery of tenacity would cost a tenth of the CPU of a panel that needs no retry.
+        """
+        attempt = 1
+        while True:
+            try:
+                return await self._once(call)
+            except ModelError as error:
+                asked = error.retry_after
+                if (
+                    not error.transient
+                    or call.failures >= self._limits.attempts
+                    or (asked or 0.0) > call.ends_at - _now()
+                ):
+                    raise
+            # What the vendor asks for, and from the second time on a random part that grows.
+            grown = _random.uniform(0.0, min(30.0, 0.5 * 2 ** min(attempt - 1, 10)))
+            await asyncio.sleep(grown if asked is None else asked + (grown if attempt > 1 else 0.0))
+            attempt += 1
 
     async def _once(self, call: _Call) -> Reply:
         """Make one attempt, when it is its turn."""
@@ -216,12 +230,6 @@ class Limiter:
                 message = f"{self._name}: not asked, because it counts as down; last error: {self._last}"
                 raise ModelError(message, "down", sent=False)
             self._probe_at, call.probes = _now() + self._limits.cooldown_s, True
-
-    def _ends(self, state: RetryCallState) -> bool:
-        """Whether another attempt is useless: enough have failed, or the vendor asks to wait beyond the deadline."""
-        call: _Call = state.args[0]
-        asked = (call.error.retry_after if call.error else None) or 0.0
-        return call.failures >= self._limits.attempts or asked > call.ends_at - _now()
 
 
 class Slots:
@@ -283,11 +291,3 @@ class Bucket:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
-
-
-def _wait(state: RetryCallState) -> float:
-    """Return the seconds until the next attempt: what the vendor asks for, and a random part that grows."""
-    call: _Call = state.args[0]
-    asked = call.error.retry_after if call.error else None
-    grown = _random.uniform(0.0, min(30.0, 0.5 * 2 ** (state.attempt_number - 1)))
-    return grown if asked is None else asked + (grown if state.attempt_number > 1 else 0.0)

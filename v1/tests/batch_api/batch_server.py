@@ -103,7 +103,8 @@ class BatchServer(Server):
         name = path.rsplit("/", maxsplit=1)[-1]
         if call == "upload":
             file = re.search(rb'filename="[^"]*".*?\r\n\r\n(.*?)\r\n--', data, re.DOTALL)
-            assert (file is not None, b"batch" in data.split(b"filename")[0]) == (True, True)
+            assert file is not None
+            assert b"batch" in data.split(b"filename")[0]
             self.files[f"file-{len(self.files)}"] = file[1]
             return {"id": f"file-{len(self.files) - 1}", "object": "file", "purpose": "batch"}
         if call == "create":

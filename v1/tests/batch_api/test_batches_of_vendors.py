@@ -390,7 +390,8 @@ STEPS = [
 def killed() -> Iterator[Callable[[BatchServer, Path, str], None]]:
     program = [sys.executable, "-c", PROGRAM, str(Path(__file__).parent)]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as forking:
-        assert (bool(forking.stdin), bool(forking.stdout)) == (True, True)
+        assert forking.stdin
+        assert forking.stdout
         stdin, stdout = forking.stdin, forking.stdout
 
         def kill(server: BatchServer, folder: Path, vendor: str) -> None:

@@ -37,7 +37,7 @@ def cases(number=80):
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.dictionaries(TEXT, st.integers(0, 50), min_size=1, max_size=3), PATHS, TEXT)
 def test_a_guarantee_survives_its_jury_file_and_json(tiers, jury_file, constant):
     decided = sum(tiers.values())

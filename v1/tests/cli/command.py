@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from typer.main import get_command
+
 from jury_adapters.cli.app import app
 
+COMMAND = get_command(app)  # which takes 10 ms
 Content = str | bytes | list[dict[str, Any]]
 
 # Juries: recorded votes that pass or fail, recorded votes for A or B, and checks.
@@ -82,7 +85,7 @@ class Command:
         write(self.folder, files or {})
         self._captured.readouterr()
         try:
-            app([*arguments], prog_name="jury")
+            COMMAND([*arguments], prog_name="jury")
         except SystemExit as end:
             code = int(end.code or 0)
         out, err = self._captured.readouterr()

@@ -1,7 +1,7 @@
 """``jury audit``: figures, limits and the exit code. What is measured is tested with the audit itself."""
 
 import pytest
-from command import Command, Content
+from command import Command
 
 FACTS = "jurors: {text: {check: not_empty}, facts: {check: names_and_numbers}}\nvoting: unanimous\n"
 TEXT = "check: not_empty\n"
@@ -23,8 +23,17 @@ RIGHT = [
     ],
 )
 def test_a_limit_is_met_or_named(run: Command, options: str, jury: str, code: int, said: str) -> None:
-    files: dict[str, Content] = {"jury.yaml": jury, "right.jsonl": RIGHT}
-    done = run("audit", "right.jsonl", "--jury", "jury.yaml", "--size", "12", "--json", *options.split(), files=files)
+    done = run(
+        "audit",
+        "right.jsonl",
+        "--jury",
+        "jury.yaml",
+        "--size",
+        "12",
+        "--json",
+        *options.split(),
+        files={"jury.yaml": jury, "right.jsonl": RIGHT},
+    )
     assert (done.code, said in done.err, bool(done.err)) == (code, True, bool(said)), done.err
     if code < 2:
         assert done.json["sections"]
@@ -35,9 +44,16 @@ def test_a_limit_is_met_or_named(run: Command, options: str, jury: str, code: in
 
 def test_a_dry_run_and_rows_that_cannot_be_read(run: Command) -> None:
     rows = [{**RIGHT[0], "human_label": "FAIL"}, {"x": 1}, *({**row, "human_label": "PASS"} for row in RIGHT[1:])]
-    files: dict[str, Content] = {"jury.yaml": FACTS, "right.jsonl": rows}
     done = run(
-        "audit", "right.jsonl", "--jury", "jury.yaml", "--operator", "number", "--dry-run", "--json", files=files
+        "audit",
+        "right.jsonl",
+        "--jury",
+        "jury.yaml",
+        "--operator",
+        "number",
+        "--dry-run",
+        "--json",
+        files={"jury.yaml": FACTS, "right.jsonl": rows},
     )
     assert (
         done.code,

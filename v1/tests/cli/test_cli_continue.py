@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from command import BOAT, BRIEF, Command, Content, boat, command, environment, lines
 
-from jury_adapters import Status, read_results
+from jury_adapters import ResultsFile, Status, read_results
+from jury_adapters.config import load_jury
 
 OUT = ("judge", "cases.jsonl", "--jury", "jury.yaml", "--out", "r.jsonl", "--json")
 CRITIC = "criterion: The answer is polite.\nmodel: openai:gpt-4o-mini\nmax_tokens: 100\n"
@@ -134,9 +135,16 @@ def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Vendor]:
 
 
 def test_a_store_pays_for_nothing_twice_and_a_dry_run_pays_for_nothing(run: Command, vendor: Vendor) -> None:
-    files: dict[str, Content] = {"cases.jsonl": boat(None, None), "jury.yaml": CRITIC}
     estimate = run(
-        "judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run", "--json", "--out", "r.jsonl", files=files
+        "judge",
+        "cases.jsonl",
+        "--jury",
+        "jury.yaml",
+        "--dry-run",
+        "--json",
+        "--out",
+        "r.jsonl",
+        files={"cases.jsonl": boat(None, None), "jury.yaml": CRITIC},
     )
     assert (
         estimate.code,
@@ -154,8 +162,9 @@ def test_a_store_pays_for_nothing_twice_and_a_dry_run_pays_for_nothing(run: Comm
 
 def test_a_budget_leaves_cases_undecided_and_a_larger_one_goes_on(run: Command, vendor: Vendor) -> None:
     cost = 100 * 0.15e-6 + 10 * 0.6e-6
-    files: dict[str, Content] = {"cases.jsonl": boat(*[None] * 12), "jury.yaml": CRITIC}
-    done = run(*OUT, "--max-usd", str(6 * cost + 0.0002), files=files)
+    done = run(
+        *OUT, "--max-usd", str(6 * cost + 0.0002), files={"cases.jsonl": boat(*[None] * 12), "jury.yaml": CRITIC}
+    )
     passed = done.json["statuses"]["PASS"]
     assert (0 < passed < 12, done.json["statuses"]["ERROR"], done.json["usage"]["cost_usd"] <= 6 * cost + 0.0002) == (
         True,
@@ -172,8 +181,14 @@ def test_a_budget_leaves_cases_undecided_and_a_larger_one_goes_on(run: Command, 
 
 def test_an_unknown_price_is_not_nothing(run: Command, vendor: Vendor) -> None:
     """Trap 9."""
-    files: dict[str, Content] = {"cases.jsonl": boat(None), "jury.yaml": CRITIC.replace("gpt-4o-mini", "our-own")}
-    done = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--json", files=files)
+    done = run(
+        "judge",
+        "cases.jsonl",
+        "--jury",
+        "jury.yaml",
+        "--json",
+        files={"cases.jsonl": boat(None), "jury.yaml": CRITIC.replace("gpt-4o-mini", "our-own")},
+    )
     assert (done.code, done.json["usage"]["cost_complete"], vendor.asked) == (0, False, 1)
     refused = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--max-usd", "5", "--json")
     assert (
@@ -187,8 +202,14 @@ def test_an_unknown_price_is_not_nothing(run: Command, vendor: Vendor) -> None:
 
 def test_a_refused_key_is_an_outage_and_in_no_text(run: Command, vendor: Vendor) -> None:
     vendor.status = 401
-    files: dict[str, Content] = {"cases.jsonl": boat(None, None), "jury.yaml": CRITIC}
-    done = run(*OUT, "--report", "page.html", "--store", "runs.db", files=files)
+    done = run(
+        *OUT,
+        "--report",
+        "page.html",
+        "--store",
+        "runs.db",
+        files={"cases.jsonl": boat(None, None), "jury.yaml": CRITIC},
+    )
     assert (done.code, "2 of 2 cases could not be judged" in done.err) == (1, True)
     texts = [done.out, done.err, (run.folder / "r.jsonl").read_text(), (run.folder / "page.html").read_text()]
     assert (not any(KEY in text for text in texts), KEY.encode() not in (run.folder / "runs.db").read_bytes()) == (
@@ -199,8 +220,7 @@ def test_a_refused_key_is_an_outage_and_in_no_text(run: Command, vendor: Vendor)
 
 def test_a_jury_file_with_an_address_needs_permission(run: Command, vendor: Vendor) -> None:
     jury = f"criterion: The answer is polite.\nmodel: 'vllm:m'\nbase_url: {vendor.address}\n"
-    files: dict[str, Content] = {"cases.jsonl": boat(None), "jury.yaml": jury}
-    done = run("judge", "cases.jsonl", "--jury", "jury.yaml", files=files)
+    done = run("judge", "cases.jsonl", "--jury", "jury.yaml", files={"cases.jsonl": boat(None), "jury.yaml": jury})
     assert (
         done.code,
         vendor.asked,
@@ -255,9 +275,6 @@ def _drain(master: int, shown: list[bytes]) -> None:
 
 
 def test_one_process_writes_a_file_at_a_time(run: Command) -> None:
-    from jury_adapters import ResultsFile
-    from jury_adapters.config import load_jury
-
     run(*OUT, files={"cases.jsonl": boat("valid"), "jury.yaml": BOAT})
     with ResultsFile(run.folder / "r.jsonl", load_jury(run.folder / "jury.yaml")):
         done = run(*OUT)

@@ -214,8 +214,9 @@ def test_a_group_may_be_any_column_and_widens_the_interval(run: Command) -> None
     """Ten answers to each of four questions are not forty independent cases."""
     votes = ["valid"] * 20 + ["invalid"] * 20
     rows = [{**row, "document": f"d{place // 10}"} for place, row in enumerate(boat(*votes))]
-    files: dict[str, Content] = {"cases.jsonl": rows, "jury.yaml": BOAT}
-    plain = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--json", files=files).json["pass_rate"]["interval"]
+    plain = run(
+        "judge", "cases.jsonl", "--jury", "jury.yaml", "--json", files={"cases.jsonl": rows, "jury.yaml": BOAT}
+    ).json["pass_rate"]["interval"]
     grouped = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--json", "--group", "document").json["pass_rate"]
     repeated = [{**row, "id": row["document"]} for row in rows]  # the same, told by their ids alone
     by_id = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--json", files={"cases.jsonl": repeated}).json[
@@ -237,8 +238,17 @@ def test_hostile_text_is_never_printed_raw(run: Command) -> None:
     ]
     rows += [{"id": "e", "question": "q", "answer": "a", "votes": {"boat": {"status": "ERROR", "error": hostile}}}] * 2
     bad = json.dumps({hostile: 1}) + "\n"
-    files: dict[str, Content] = {"cases.jsonl": lines(rows) + bad, "jury.yaml": BOAT}
-    done = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--report", "page.html", "--out", "r.jsonl", files=files)
+    done = run(
+        "judge",
+        "cases.jsonl",
+        "--jury",
+        "jury.yaml",
+        "--report",
+        "page.html",
+        "--out",
+        "r.jsonl",
+        files={"cases.jsonl": lines(rows) + bad, "jury.yaml": BOAT},
+    )
     shown = run("report", "r.jsonl", "--report", "page.md")
     reviewed = run("report", "r.jsonl", "--json")
     for text in (done.out, done.err, shown.out, shown.err, reviewed.out, (run.folder / "page.md").read_text()):
@@ -249,8 +259,13 @@ def test_hostile_text_is_never_printed_raw(run: Command) -> None:
 
 
 def test_what_is_printed_for_people(run: Command) -> None:
-    files: dict[str, Content] = {"cases.jsonl": boat("valid", "invalid"), "jury.yaml": BOAT}
-    done = run("judge", "cases.jsonl", "--jury", "jury.yaml", files=files)
+    done = run(
+        "judge",
+        "cases.jsonl",
+        "--jury",
+        "jury.yaml",
+        files={"cases.jsonl": boat("valid", "invalid"), "jury.yaml": BOAT},
+    )
     assert (done.out.startswith("2 cases"), "50.0 %" in done.out) == (True, True)
     quiet = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--quiet", "--fail-under", "0.9")
     assert (quiet.code, quiet.out, "1 of 2 cases passed" in quiet.err) == (1, "", True)
@@ -278,11 +293,12 @@ PLACES = {
 def test_outputs_never_replace_inputs(run: Command) -> None:
     """Trap 12."""
     for options, said in PLACES.items():
-        files: dict[str, Content] = {"cases.jsonl": ANSWERS, "jury.yaml": BRIEF}
         if not (run.folder / "link.jsonl").exists():
             (run.folder / "link.jsonl").symlink_to("cases.jsonl")
         given = options.format(folder=run.folder.name).split()
-        done = run("judge", "cases.jsonl", "--jury", "jury.yaml", *given, files=files)
+        done = run(
+            "judge", "cases.jsonl", "--jury", "jury.yaml", *given, files={"cases.jsonl": ANSWERS, "jury.yaml": BRIEF}
+        )
         assert (done.code, said in done.err) == (2, True), (options, done.err)
         assert ((run.folder / "cases.jsonl").read_text(), (run.folder / "jury.yaml").read_text()) == (
             lines(ANSWERS),

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from command import BOAT, Command, Content, boat, command, environment
+from command import BOAT, Command, boat, command, environment
 from test_cli_continue import KEY, Vendor, vendor
 
 from jury_adapters.checks import CHECKS
@@ -73,8 +73,17 @@ def test_the_lists_have_everything_and_each_name_is_shown(run: Command) -> None:
 
 def test_a_shown_rubric_is_a_file_that_can_be_changed(run: Command) -> None:
     (run.folder / "own.yaml").write_text(run("show", "tone").out)
-    files: dict[str, Content] = {"cases.jsonl": boat(None), "jury.yaml": "rubric: own.yaml\nmodel: 'ollama:m'\n"}
-    assert run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run", files=files).code == 0
+    assert (
+        run(
+            "judge",
+            "cases.jsonl",
+            "--jury",
+            "jury.yaml",
+            "--dry-run",
+            files={"cases.jsonl": boat(None), "jury.yaml": "rubric: own.yaml\nmodel: 'ollama:m'\n"},
+        ).code
+        == 0
+    )
 
 
 def test_doctor_says_which_keys_are_set_and_which_models_answer(run: Command, vendor: Vendor) -> None:
@@ -109,8 +118,16 @@ def test_every_command_has_a_help_with_its_options(run: Command) -> None:
 
 
 def test_a_process_ends_with_the_exit_code(run: Command) -> None:
-    files: dict[str, Content] = {"cases.jsonl": boat("huh"), "jury.yaml": BOAT}
-    done = run.process("judge", "cases.jsonl", "--jury", "jury.yaml", "--json", "--fail-under", "1", files=files)
+    done = run.process(
+        "judge",
+        "cases.jsonl",
+        "--jury",
+        "jury.yaml",
+        "--json",
+        "--fail-under",
+        "1",
+        files={"cases.jsonl": boat("huh"), "jury.yaml": BOAT},
+    )
     assert (
         done.code,
         done.json["cases"],
@@ -123,7 +140,8 @@ def test_a_reader_that_goes_away_gets_no_traceback(run: Command) -> None:
     with subprocess.Popen(
         command("show", "schema"), cwd=run.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     ) as process:
-        assert (bool(process.stdout), bool(process.stderr)) == (True, True)
+        assert process.stdout
+        assert process.stderr
         process.stdout.close()  # before anything is printed
         assert process.stderr.read() == b""
     assert process.returncode == 1

@@ -24,8 +24,9 @@ JUDGE = ("judge", "cases.jsonl", "--jury", "jury.yaml", "--quiet", "--out")
 @pytest.fixture
 def judged(run: Command) -> Command:
     """Results r.jsonl of three cases: PASS, FAIL, ABSTAIN."""
-    files: dict[str, Content] = {"cases.jsonl": boat("valid", "invalid", "unsure"), "jury.yaml": BOAT}
-    assert run(*JUDGE, "r.jsonl", files=files).code == 0
+    assert (
+        run(*JUDGE, "r.jsonl", files={"cases.jsonl": boat("valid", "invalid", "unsure"), "jury.yaml": BOAT}).code == 0
+    )
     return run
 
 
@@ -94,11 +95,20 @@ def test_an_id_of_two_answers_needs_the_answer(run: Command) -> None:
     """Trap 8: ten answers to one question have one id, and a label belongs to one of them."""
     rows = [{**row, "id": "q"} for row in boat("valid", "invalid")]
     run(*JUDGE, "r.jsonl", files={"cases.jsonl": rows, "jury.yaml": BOAT})
-    alone: dict[str, Content] = {"labels.jsonl": [{"id": "q", "human_label": "PASS"}]}
-    done = run("report", "r.jsonl", "--labels", "labels.jsonl", files=alone)
+    done = run(
+        "report", "r.jsonl", "--labels", "labels.jsonl", files={"labels.jsonl": [{"id": "q", "human_label": "PASS"}]}
+    )
     assert (done.code, "line 1: the id 'q' is that of two answers; give `key` or the answer" in done.err) == (2, True)
-    one: dict[str, Content] = {"labels.jsonl": [{"id": "q", "answer": "A0.", "human_label": "PASS"}]}
-    assert run("report", "r.jsonl", "--labels", "labels.jsonl", files=one).code == 0
+    assert (
+        run(
+            "report",
+            "r.jsonl",
+            "--labels",
+            "labels.jsonl",
+            files={"labels.jsonl": [{"id": "q", "answer": "A0.", "human_label": "PASS"}]},
+        ).code
+        == 0
+    )
 
 
 @pytest.fixture
@@ -123,8 +133,14 @@ def test_two_systems_are_compared_case_by_case(systems: Command) -> None:
 
 def test_labels_of_a_comparison_name_the_answer(systems: Command) -> None:
     """Trap 8: a label of the answer of one system is none of the other's."""
-    alone: dict[str, Content] = {"labels.jsonl": [{"id": "q0", "human_label": "PASS"}]}
-    done = systems("compare", "a.jsonl", "b.jsonl", "--labels", "labels.jsonl", files=alone)
+    done = systems(
+        "compare",
+        "a.jsonl",
+        "b.jsonl",
+        "--labels",
+        "labels.jsonl",
+        files={"labels.jsonl": [{"id": "q0", "human_label": "PASS"}]},
+    )
     assert (done.code, "line 1: the id 'q0' does not tell which of two answers was labelled" in done.err) == (2, True)
     both: list[dict[str, Any]] = [
         {"id": f"q{place}", "answer": f"{name} says {place}", "human_label": "PASS" if good else "FAIL"}

@@ -149,13 +149,13 @@ def places(content: Any) -> list[tuple[Any, Any]]:
     return [(content, key) for key in own] + [place for key in own for place in places(content[key])]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=20, deadline=None, suppress_health_check=[*HealthCheck])
 @given(FILES)
 def test_the_schema_accepts_what_the_loader_reads(content: Any) -> None:
     assert (problems(content), bool(validator().is_valid(content))) == (set(), True)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=30, deadline=None, suppress_health_check=[*HealthCheck])
 @given(FILES, st.integers(0, 1000), one_of(*WRONG, "another key", "no key"))
 def test_schema_and_loader_agree_on_a_file_with_one_mistake(content: Any, number: int, wrong: Any) -> None:
     """And whatever the mistake is, it is refused, and nothing else is raised."""

@@ -191,13 +191,13 @@ def test_another_number_fails_in_any_script():
     assert [answer for answer, context in pairs if not named(answer, context)] == []
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_a_line_of_any_text_is_never_flagged_beside_itself(line, other):
     assert named(line, [other, line]) == []
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(st.text(st.characters(), max_size=100), st.text(st.characters(), max_size=100), st.text(max_size=40))
 def test_no_text_breaks_a_check(answer, contexts, question):
     for check in CHECKED:
@@ -251,7 +251,7 @@ WORDS = st.sampled_from(
 LINES = st.lists(st.lists(WORDS, min_size=4, max_size=9).map(" ".join), min_size=1, max_size=6, unique=True)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(LINES, st.data())
 def test_a_sentence_passes_whole_and_never_with_a_word_less(lines, data):
     contexts = " ".join(f"There stood {line}." for line in lines)

@@ -77,7 +77,7 @@ calls = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(
     calls, calls, st.sampled_from(["unordered", "subset", "superset"]), st.sampled_from(["exact", "subset", "superset"])
 )

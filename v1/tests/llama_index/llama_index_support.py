@@ -28,6 +28,7 @@ from llama_index.core.query_engine import (
     SubQuestionQueryEngine,
 )
 from llama_index.core.question_gen.types import BaseQuestionGenerator, SubQuestion
+from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolMetadata
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
@@ -99,21 +100,21 @@ class Scripted(FunctionCallingLLM):
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         return ChatResponse(message=self._next(messages))
 
+    def _streamed(self, given: Any) -> Any:
+        yield from self._chunks(given)
+
+    async def _astreamed(self, given: Any) -> Any:
+        for one in self._chunks(given):
+            await asyncio.sleep(0)
+            yield one
+
     @llm_chat_callback()
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
-        def chunks() -> Any:
-            yield from self._chunks(messages)
-
-        return chunks()
+        return self._streamed(messages)
 
     @llm_chat_callback()
     async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
-        async def chunks() -> Any:
-            for one in self._chunks(messages):
-                await asyncio.sleep(0)
-                yield one
-
-        return chunks()
+        return self._astreamed(messages)
 
     @llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
@@ -125,19 +126,11 @@ class Scripted(FunctionCallingLLM):
 
     @llm_completion_callback()
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-        def chunks() -> Any:
-            for one in self._chunks(prompt):
-                yield CompletionResponse(text=one.message.content or "", delta=one.delta)
-
-        return chunks()
+        return (_completed(one) for one in self._streamed(prompt))
 
     @llm_completion_callback()
     async def astream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-        async def chunks() -> Any:
-            for one in self._chunks(prompt):
-                yield CompletionResponse(text=one.message.content or "", delta=one.delta)
-
-        return chunks()
+        return (_completed(one) async for one in self._astreamed(prompt))
 
     def _prepare_chat_with_tools(self, tools: Any, user_msg: Any = None, chat_history: Any = None, **_: Any) -> Any:
         return {"messages": [*(chat_history or []), *([user_msg] if user_msg else [])]}
@@ -150,6 +143,10 @@ class Scripted(FunctionCallingLLM):
             ToolSelection(tool_id=f"{name}-{place}", tool_name=name, tool_kwargs=given)
             for place, (name, given) in enumerate(made)
         ]
+
+
+def _completed(chunk: ChatResponse) -> CompletionResponse:
+    return CompletionResponse(text=chunk.message.content or "", delta=chunk.delta)
 
 
 def model(*script: Any, **options: Any) -> Scripted:
@@ -176,8 +173,18 @@ class Nothing(BaseRetriever):
         return []
 
 
-class First(BaseSelector):
-    """Selector that takes the first choice, without a model."""
+class _NoPrompts:
+    """Part of LlamaIndex that asks no model."""
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts_dict: Any) -> None:
+        pass
+
+
+class First(_NoPrompts, BaseSelector):
+    """Selector that takes the first choice."""
 
     def _select(self, choices: Any, query: Any) -> SelectorResult:
         return MultiSelection(selections=[SingleSelection(index=0, reason="the only one")])
@@ -185,27 +192,15 @@ class First(BaseSelector):
     async def _aselect(self, choices: Any, query: Any) -> SelectorResult:
         return self._select(choices, query)
 
-    def _get_prompts(self) -> dict[str, Any]:
-        return {}
 
-    def _update_prompts(self, prompts_dict: Any) -> None:
-        pass
-
-
-class Parts(BaseQuestionGenerator):
-    """Maker of two questions, without a model."""
+class Parts(_NoPrompts, BaseQuestionGenerator):
+    """Maker of two questions."""
 
     def generate(self, tools: Any, query: Any) -> list[SubQuestion]:
         return [SubQuestion(sub_question=f"part {place}", tool_name="pages") for place in (1, 2)]
 
     async def agenerate(self, tools: Any, query: Any) -> list[SubQuestion]:
         return self.generate(tools, query)
-
-    def _get_prompts(self) -> dict[str, Any]:
-        return {}
-
-    def _update_prompts(self, prompts_dict: Any) -> None:
-        pass
 
 
 # Juries
@@ -279,8 +274,6 @@ def router(answer: str) -> Any:
 
 def sub_questions(answer: str) -> Any:
     """An engine that asks two questions, whose answers are among its source nodes, and writes of them."""
-    from llama_index.core.response_synthesizers import get_response_synthesizer
-
     engine = RetrieverQueryEngine.from_args(Pages(), llm=model("The ferry stopped in 2019, I think."))
     tool = QueryEngineTool(engine, ToolMetadata(name="pages", description="pages"))
     return SubQuestionQueryEngine(

@@ -1,12 +1,13 @@
 """Contexts are what was found: nodes and outputs of tools, and never what a model wrote."""
 
 import asyncio
+from functools import partial
 
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine.types import AgentChatResponse
-from llama_index.core.query_engine import CustomQueryEngine
+from llama_index.core.query_engine import CustomQueryEngine, SubQuestionQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolOutput
@@ -18,6 +19,7 @@ from llama_index_support import (
     QUESTION,
     SEEN,
     Pages,
+    Parts,
     agent_in_tool,
     agents,
     grounded,
@@ -130,9 +132,6 @@ def test_answers_to_parts_of_a_question_are_no_contexts():
         def custom_query(self, query_str):
             return BAD
 
-    from llama_index.core.query_engine import SubQuestionQueryEngine
-    from llama_index_support import Parts
-
     bare = QueryEngineTool.from_defaults(Bare(), name="pages", description="d")
     engine = SubQuestionQueryEngine(
         Parts(), get_response_synthesizer(llm=model(BAD)), [bare], verbose=False, use_async=False
@@ -158,8 +157,6 @@ def test_the_answer_that_a_chat_passes_on_is_no_evidence_for_itself():
 
 
 def test_evidence_names_the_tools_that_find_things():
-    from functools import partial
-
     async def file_it(text: str) -> str:
         """File a text, and say so in other words."""
         return "Filed under harbours: closing year 2019."

@@ -13,7 +13,7 @@ from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.evaluation.base import BaseEvaluator, EvaluationResult
 from llama_index.core.llms import MockLLM
-from llama_index.core.query_engine import RetryGuidelineQueryEngine, RetryQueryEngine
+from llama_index.core.query_engine import RetrieverQueryEngine, RetryGuidelineQueryEngine, RetryQueryEngine
 from llama_index.core.tools.eval_query_engine import EvalQueryEngineTool
 from llama_index.core.workflow import StopEvent
 from llama_index_support import (
@@ -23,6 +23,7 @@ from llama_index_support import (
     PAGE,
     QUESTION,
     SEEN,
+    Pages,
     agent,
     agents,
     breaks,
@@ -292,9 +293,6 @@ def test_keywords_of_a_batch_reach_all_or_one_and_streams_are_shared():
 
 def test_retry_engines_ask_again_and_tools_block(monkeypatch):
     monkeypatch.setattr(Settings, "_llm", model("unused"))
-    from llama_index.core.query_engine import RetrieverQueryEngine
-    from llama_index_support import Pages
-
     bad = FAULTS["made-up number"]
     for retry in (
         lambda engine: RetryQueryEngine(engine, JuryEvaluator(reviewed), max_retries=2),

@@ -42,7 +42,7 @@ EVENTS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(EVENTS)
 def test_each_run_is_judged_or_counted_once_whatever_happens(events):
     handler = JurySpanHandler(lambda case: True, select=["query", "chat", "agent", "retriever"])

@@ -8,14 +8,33 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
+from llama_index.core import Settings
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine, SimpleChatEngine
+from llama_index.core.base.response.schema import StreamingResponse
+from llama_index.core.chat_engine import (
+    CondensePlusContextChatEngine,
+    CondenseQuestionChatEngine,
+    ContextChatEngine,
+    SimpleChatEngine,
+)
 from llama_index.core.evaluation import FaithfulnessEvaluator
-from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine
+from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine, RetryQueryEngine
+from llama_index.core.tools import FunctionTool
+from llama_index.core.workflow import (
+    Context,
+    HumanResponseEvent,
+    InputRequiredEvent,
+    StartEvent,
+    StopEvent,
+    Workflow,
+    step,
+)
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import instrument_tags
 from llama_index_support import (
     CALL,
+    CHAT_WAYS,
     FAULTS,
     HONEST,
     QUESTION,
@@ -119,8 +138,6 @@ def test_a_chat_that_nobody_reads_is_judged_when_its_answer_is_in_the_memory():
 
 def test_tokens_come_one_by_one_and_in_order():
     llm = model(HONEST)
-    from llama_index.core.query_engine import RetrieverQueryEngine
-
     engine = RetrieverQueryEngine.from_args(Pages(), llm=llm, streaming=True)
     plain = read(engine.query(QUESTION))
     with judge_runs(reviewed):
@@ -136,8 +153,6 @@ class Broken(CustomQueryEngine):
     streams: bool = False
 
     def custom_query(self, query_str):
-        from llama_index.core.base.response.schema import StreamingResponse
-
         if not self.streams:
             raise ValueError("the index is gone")
 
@@ -202,8 +217,6 @@ def test_what_is_cancelled_is_counted_and_not_judged():
             await asyncio.sleep(30)
             return ""
 
-        from llama_index.core.agent.workflow import FunctionAgent
-
         handler = FunctionAgent(tools=[tool(wait, "pages")], llm=model(CALL, HONEST)).run(QUESTION)
         await asyncio.sleep(0.05)
         cancelled = handler.cancel_run()
@@ -265,8 +278,6 @@ def test_several_runs_in_a_tool_are_parts_of_the_run_around_it():
         return str(await rag("fourth").aquery(topic))
 
     async def do():
-        from llama_index.core.agent.workflow import FunctionAgent
-
         outer = FunctionAgent(tools=[tool(research, "research")], llm=model(("research", {"topic": "x"}), HONEST))
         await outer.run(QUESTION)
 
@@ -281,9 +292,6 @@ def test_several_runs_in_a_tool_are_parts_of_the_run_around_it():
 
 def test_attempts_of_a_retry_engine_are_one_run():
     llm = model(FAULTS["made-up number"], HONEST)
-    from llama_index.core import Settings
-    from llama_index.core.query_engine import RetrieverQueryEngine
-
     before, Settings.llm = Settings._llm, llm
     try:
         engine = RetryQueryEngine(RetrieverQueryEngine.from_args(Pages(), llm=llm), JuryEvaluator(reviewed))
@@ -357,8 +365,6 @@ def test_a_case_of_ones_own_and_the_tags_of_the_application():
 
 
 def test_a_result_with_other_names_is_refused_naming_the_way_out():
-    from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
-
     class Own(StopEvent):
         summary: str
         verdict: str
@@ -398,9 +404,6 @@ CHATS = {
 @pytest.mark.parametrize("chats", [True, False], ids=["chat model", "completion model"])
 @pytest.mark.parametrize("engine", CHATS)
 def test_a_later_turn_comes_with_the_conversation_before_it(engine, chats):
-    from llama_index.core.chat_engine import CondenseQuestionChatEngine
-    from llama_index_support import CHAT_WAYS
-
     for do in CHAT_WAYS.values():
         llm = model(HONEST, chats=chats)
         make = CHATS[engine] or (
@@ -475,8 +478,6 @@ def test_evaluators_of_the_user_are_queries_that_a_choice_leaves_out():
 def test_a_refusal_is_counted_as_skipped_and_other_answers_of_a_guard_are_judged():
     def guard(answer, **options):
         return JuryGuardQueryEngine(rag(answer, **options), reviewed, max_retries=0)
-
-    from llama_index.core.chat_engine import CondenseQuestionChatEngine
 
     def chat(answer, **options):
         engine = guard(answer, **options)
@@ -574,8 +575,6 @@ def test_a_response_that_the_user_changes_is_judged_as_it_was():
 
 
 def test_nothing_found_and_nothing_returned():
-    from llama_index.core.query_engine import RetrieverQueryEngine
-
     class Silent(CustomQueryEngine):
         def custom_query(self, query_str):
             return None
@@ -617,8 +616,6 @@ def test_the_tool_of_an_agent_that_fails_is_a_step_with_its_error():
         raise ValueError("no pages today")
 
     async def do():
-        from llama_index.core.agent.workflow import FunctionAgent
-
         calls = model(CALL, ("unknown", {}), "I do not know.")
         await FunctionAgent(tools=[tool(broken, "pages")], llm=calls).run(QUESTION)
 
@@ -633,10 +630,6 @@ def test_the_tool_of_an_agent_that_fails_is_a_step_with_its_error():
 
 
 def test_a_tool_that_waits_for_a_person_is_one_step_without_the_context_of_the_workflow():
-    from llama_index.core.agent.workflow import FunctionAgent
-    from llama_index.core.tools import FunctionTool
-    from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
-
     async def pages(ctx: Context, query: str) -> str:
         """Look up pages, if the person agrees."""
         await ctx.wait_for_event(HumanResponseEvent, waiter_id="w", waiter_event=InputRequiredEvent(prefix="May I?"))

@@ -309,7 +309,7 @@ def verdict_of(kind, letters):
     )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(
     JURIES,
     st.lists(
@@ -375,7 +375,7 @@ def trees():
     return st.recursive(leaf, lambda inner: grown(st.lists(inner, max_size=3)), max_leaves=6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(trees(), max_size=6))
 def test_judgments_of_any_shape_have_a_report_whose_rows_sum_to_the_cases(judgments):
     report = Report(judgments, title="any")
