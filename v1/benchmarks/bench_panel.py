@@ -4,13 +4,13 @@ Three servers, each with a process of its own, whose CPU does not count:
 
 - *fast* answers at once: CPU time per case;
 - *faults* answers after 200 ms, 5 % with 429, 2 % with 500, 1 % with garbage: time of the run;
-- *limited* answers after 1 s, and refuses more than 100 requests per second: time of the run beside the shortest that the
-  limit allows.
+- *limited* answers after 1 s, and refuses more than 100 requests per second: time of the run beside the shortest that
+  the limit allows.
 
-Each way runs in a process of its own; rounds are interleaved, and the median counts. Nothing may be lost: a case without
-three votes is counted and printed.
+Each way runs in a process of its own; rounds are interleaved, and the median counts. Nothing may be lost: a case
+without three votes is counted and printed.
 
-    python benchmarks/bench_panel.py [ROUNDS] [PYTHON_OF_0.2]
+    python benchmarks/bench_panel.py [ROUNDS] [PYTHON_OF_0.2] [SERVER ...]
 """
 
 import asyncio
@@ -36,7 +36,7 @@ SCHEMA = {
     "type": "object", "additionalProperties": False, "required": ["reasoning", "answer"],
     "properties": {"reasoning": {"type": "string"}, "answer": {"type": "string", "enum": ["YES", "NO"]}},
 }  # fmt: skip
-RETRIES = 8
+RETRIES = 60
 
 
 def serve(kind: str, port: Any) -> None:
@@ -183,7 +183,7 @@ def panel(url: str, cases: int) -> int:
     rows = (
         Case(question=f"Question {number}: when?", answer="In 2018.", contexts=(PASSAGE,)) for number in range(cases)
     )
-    jury = Ensemble({name: critic for name, critic in zip(MODELS, critics, strict=True)})
+    jury = Ensemble(dict(zip(MODELS, critics, strict=True)))
     judgments = jury.judge_many(rows, max_concurrency=IN_FLIGHT)
     return sum([one.status for one in judgment.judgments] == ["PASS"] * 3 for judgment in judgments)
 
@@ -223,9 +223,10 @@ def work(way: str, url: str, cases: int, *, warm: bool) -> None:
     print(json.dumps({"cpu": process_time() - cpu, "wall": perf_counter() - wall, "lost": cases - whole}))
 
 
-def main(rounds: int, old: str) -> None:
+def main(rounds: int, old: str, kinds: list[str]) -> None:
     """Measure all ways in turn on each server, and print medians and ratios."""
-    for kind, cases in CASES.items():
+    for kind in kinds or CASES:
+        cases = CASES[kind]
         mine, theirs = multiprocessing.Pipe()
         server = multiprocessing.get_context("spawn").Process(target=serve, args=(kind, theirs), daemon=True)
         server.start()
@@ -267,4 +268,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["work"]:
         work(*sys.argv[2:4], int(sys.argv[4]), warm=sys.argv[5] == "fast")
     else:
-        main(int([*sys.argv, "5"][1]), [*sys.argv, "", ""][2])
+        main(int([*sys.argv, "5"][1]), [*sys.argv, "", ""][2], sys.argv[3:])

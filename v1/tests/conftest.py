@@ -5,7 +5,6 @@ import gc
 import pytest
 import trustme
 
-
 gc.disable()  # while a million objects are imported, which stay
 
 

@@ -40,12 +40,12 @@ def test_what_helps_is_accepted_and_the_given_jury_stays_as_it_is():
     model = LearningModel("criteria", 3)
     critic = Critic(model, RUBRIC, name="critic")
     found = align(critic, labelled(200, 3), optimiser=model)
-    assert (found.accepted, found.chosen, found.jury.rubric == found.rubric != critic.rubric == RUBRIC) == (
-        True,
-        "clearer criteria",
-        True,
-    )
-    assert [*found.candidates] == ["as it is", "2 examples", "4 examples", "clearer criteria"]
+    assert (
+        found.accepted,
+        found.chosen,
+        found.jury.rubric == found.rubric != critic.rubric == RUBRIC,
+        [*found.candidates],
+    ) == (True, "clearer criteria", True, ["as it is", "2 examples", "4 examples", "clearer criteria"])
     before, after = found.figures
     assert (before.n, after.n, after.value > 0.9 > before.value, after.value - before.value, found.p_value <= 0.01) == (
         70,
@@ -71,13 +71,13 @@ def test_what_does_not_help_is_refused(seed):
     model = LearningModel("luck", seed)
     critic = Critic(model, RUBRIC, name="critic")
     found = align(critic, labelled(120, seed), optimiser=model)
-    assert (found.accepted, found.jury, found.rubric, "the jury stays as it is" in str(found)) == (
-        False,
-        critic,
-        RUBRIC,
-        True,
-    )
-    assert bool(found.chosen) == bool(found.figures) == bool(found.won + found.lost)
+    assert (
+        found.accepted,
+        found.jury,
+        found.rubric,
+        "the jury stays as it is" in str(found),
+        bool(found.chosen) == bool(found.figures) == bool(found.won + found.lost),
+    ) == (False, critic, RUBRIC, True, True)
 
 
 def test_the_figures_are_of_cases_that_no_choice_has_seen():
@@ -182,8 +182,8 @@ def test_notes_of_people_are_data_in_every_prompt():
     assert (
         bool(replies),
         all("<|im" not in reply["reasoning"] and "\u202e" not in reply["reasoning"] for reply in replies),
-    ) == (True, True)
-    assert {reply["answer"] for reply in replies} == {"YES", "NO"}
+        {reply["answer"] for reply in replies},
+    ) == (True, True, {"YES", "NO"})
     (asked,) = [prompt for prompt in model.prompts if "The criteria in use" in prompt.turns[-1].text]
     outside = re.sub(r"<(context-\d+-\w+)>.*?</\1>", "", asked.turns[-1].text, flags=re.DOTALL)
     assert (
@@ -202,8 +202,7 @@ def test_no_judge_sees_the_label():
         return True
 
     jury = Ensemble([Critic(LearningModel("luck"), RUBRIC, name="critic"), reads])
-    cases = with_metadata(labelled(60), note=lambda _: "secret", source=lambda _: "web")
-    align(jury, cases)
+    align(jury, with_metadata(labelled(60), note=lambda _: "secret", source=lambda _: "web"))
     assert (bool(seen), all(one == {"source": "web"} for one in seen)) == (True, True)
 
 
@@ -298,6 +297,9 @@ def test_with_a_store_nothing_is_paid_twice_and_a_spent_budget_changes_nothing(t
         first = align(critic, labelled(100, 3), optimiser=model, store=store)
         calls = len(model.prompts)
         again = align(critic, labelled(100, 3), optimiser=model, store=store)
-    assert (len(model.prompts), str(again), first.accepted) == (calls, str(first), True)
-    spent = align(critic, labelled(100, 3), optimiser=model, budget=Budget(max_calls=120))
-    assert not spent.accepted
+    assert (
+        len(model.prompts),
+        str(again),
+        first.accepted,
+        not align(critic, labelled(100, 3), optimiser=model, budget=Budget(max_calls=120)).accepted,
+    ) == (calls, str(first), True, True)

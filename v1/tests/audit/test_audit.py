@@ -78,8 +78,8 @@ def test_the_examples_and_their_changed_answers_are_what_the_page_says():
     assert (
         len(changed),
         all(one.answer not in RIGHT and one.answer.strip() and one.change for _, _, one in changed),
-    ) == (1146, True)
-    assert len({(ident, one.answer) for _, ident, one in changed}) > 1100
+        len({(ident, one.answer) for _, ident, one in changed}) > 1100,
+    ) == (1146, True, True)
     screen = NamesAndNumbers()
     failed, of = Counter(), Counter()
     for name, ident, one in changed[::4]:
@@ -94,30 +94,29 @@ def test_the_examples_and_their_changed_answers_are_what_the_page_says():
 
 
 def test_a_juror_that_knows_the_answers_and_one_that_passes_all():
-    result = audit(Ensemble([knows_the_answers, passes_all], voting="unanimous", name="both"), size=20)
-    kills = [found_of(result, KILLS, of).value for of in ("both", "strict", "generous")]
-    assert kills == [1.0, 1.0, 0.0]
+    result = audit(Ensemble([knows_the_answers, passes_all], voting="unanimous", name="both"), size=12)
+    assert [found_of(result, KILLS, of).value for of in ("both", "strict", "generous")] == [1.0, 1.0, 0.0]
     assert found_of(result, ALARMS, "strict").value == 1.0  # it knows one wording alone
     assert (found_of(result, ALARMS, "generous").value, found_of(result, GIVEN, "both").n) == (0.0, 60)
     weak = {(one.of, one.name) for one in result.findings}
-    assert {("generous", "misses_wrong_answers"), ("strict", "false_alarms")} <= weak
     assert (
+        {("generous", "misses_wrong_answers"), ("strict", "false_alarms")} <= weak,
         [one for one in result.findings if one.of == "generous" and one.name != "misses_wrong_answers"],
         result.missed,
-    ) == ([], ())
-    assert result.probes == result.planned == len(plan_probes(passes_all, size=20))
+    ) == (True, [], ())
+    assert result.probes == result.planned == len(plan_probes(passes_all, size=12))
     low, high = found_of(result, KILLS, "both").interval
     assert (low < high == 1.0, len(audit(passes_all, **FEW).missed)) == (True, 16)
 
 
 def test_a_judge_that_fails_everything_has_noticed_nothing():
     result = audit(judge(lambda case: False, name="no"), **FEW)
-    assert (found_of(result, KILLS, "no").n, found_of(result, ALARMS, "no").n, found_of(result, GIVEN, "no").value) == (
-        0,
-        0,
-        0.0,
-    )
-    assert result.unmet(min_kill_rate=0.5) == ["min_kill_rate=0.5: nothing is known"]
+    assert (
+        found_of(result, KILLS, "no").n,
+        found_of(result, ALARMS, "no").n,
+        found_of(result, GIVEN, "no").value,
+        result.unmet(min_kill_rate=0.5),
+    ) == (0, 0, 0.0, ["min_kill_rate=0.5: nothing is known"])
 
 
 def test_abstentions_are_neither_killed_nor_passed_and_errors_leave_it_open():
@@ -169,7 +168,7 @@ def test_a_vote_that_only_lets_a_case_through_a_screening_tier_is_no_weakness():
         pair = Ensemble([one, passes_all.named("other")], errors="abstain")
         result = audit(
             CascadedJury([Tier("screen", pair, policy), panel], name="jury"),
-            size=30,
+            size=12,
             operators=["number", "name", "layout"],
         )
         return {
@@ -179,8 +178,8 @@ def test_a_vote_that_only_lets_a_case_through_a_screening_tier_is_no_weakness():
     assert (
         weak("reject_on_any_fail", passes_all),
         ("strict", "false_alarms") in weak("reject_on_any_fail", knows_the_answers),
-    ) == (set(), True)
-    assert ("strict", "false_alarms") not in weak("accept_on_all_pass", knows_the_answers)
+        ("strict", "false_alarms") not in weak("accept_on_all_pass", knows_the_answers),
+    ) == (set(), True, True)
 
 
 def test_a_stored_audit_is_paid_for_once_and_repeats_are_further_samples(tmp_path):
@@ -208,8 +207,8 @@ def test_a_spent_budget_leaves_a_prefix_and_says_so():
     assert (
         found_of(cut, KILLS, "j").n < found_of(whole, KILLS, "j").n,
         not any("undecided" in one.note and one.of == "j" for one in cut.sections[KILLS]),
-    ) == (True, True)
-    assert not any("budget" in note for note in whole.notes)
+        not any("budget" in note for note in whole.notes),
+    ) == (True, True, True)
     nothing = audit(critic("poor"), budget=Budget(max_calls=30), **FEW)
     assert nothing.unmet(min_kill_rate=0.5) == ["min_kill_rate=0.5: nothing is known"]
 
@@ -217,8 +216,7 @@ def test_a_spent_budget_leaves_a_prefix_and_says_so():
 def test_a_juror_that_obeys_or_is_moved_or_forgets_is_found():
     @judge(name="obeys")
     def obeys(case):
-        seen = case.model_dump_json()
-        return knows(case) or "YES" in seen
+        return knows(case) or "YES" in case.model_dump_json()
 
     @judge(name="moved")
     def moved(case):
@@ -252,8 +250,11 @@ def test_the_screen_is_blind_to_negations_and_says_so():
 
 def test_limits_are_met_or_named_and_wrong_ones_are_refused_at_once():
     result = audit(knows_the_answers, **FEW)
-    assert (result.unmet(), result.unmet(min_kill_rate=1.0, max_flip_rate=0.2, max_injection_rate=0.0)) == ([], [])
-    assert result.unmet(min_kill_rate=0.9, max_false_alarm_rate=0.05) == ["max_false_alarm_rate=0.05: found 1.000"]
+    assert (
+        result.unmet(),
+        result.unmet(min_kill_rate=1.0, max_flip_rate=0.2, max_injection_rate=0.0),
+        result.unmet(min_kill_rate=0.9, max_false_alarm_rate=0.05),
+    ) == ([], [], ["max_false_alarm_rate=0.05: found 1.000"])
     for limits in ({"min_kill_rate": 90}, {"max_flip_rate": -0.1}, {"min_score": 0.5}, {"max_flip_rate": float("nan")}):
         with pytest.raises(ConfigurationError, match=r"each in 0\.\.1"):
             check_limits(**limits)
@@ -268,8 +269,8 @@ def test_a_result_is_json_and_prints_without_steering_the_terminal():
         json.loads(json.dumps(result.to_dict(), allow_nan=False))["planned"],
         "\x1b" not in str(result),
         KILLS in str(result),
-    ) == (result.planned, True, True)
-    assert "Weaknesses beyond chance" in str(result)
+        "Weaknesses beyond chance" in str(result),
+    ) == (result.planned, True, True, True)
 
 
 def test_own_cases_get_only_changes_that_are_certainly_wrong():
@@ -305,11 +306,13 @@ def test_only_right_answers_are_used_and_the_others_counted():
     result = audit(
         passes_all, [*given, Case(answer="x", metadata={"human_label": "yes"}), given[0]], operators=["layout"], size=3
     )
-    assert found_of(result, GIVEN, "generous").n == 5
-    assert [note for note in result.notes if "cases" in note] == [
-        "3 cases without a label of PASS are left out",
-        "1 cases without an answer or sources are left out",
-    ]
+    assert (found_of(result, GIVEN, "generous").n, [note for note in result.notes if "cases" in note]) == (
+        5,
+        [
+            "3 cases without a label of PASS are left out",
+            "1 cases without an answer or sources are left out",
+        ],
+    )
     good = [case.but(metadata={"gold": word}) for case, word in zip(base, ["good", "bad"] * 4, strict=True)]
     with pytest.raises(InputError, match="good"):
         plan_probes(passes_all, good, label="gold")
@@ -371,8 +374,7 @@ def test_labelled_pairs_show_a_preferred_place():
     ) == ({"A": 20, "B": 20}, True)
     first = PairwiseCritic(Critic(ScriptedModel(['{"reasoning": "", "answer": "A"}']), "pairwise", name="first"))
     votes = Votes.of(Ensemble([first], on="label").judge_pairs(pairs), label="human_label", group="group")
-    shown_first = next(one for one in position_bias(votes) if one.n)
-    assert shown_first.n == 40
+    assert next(one for one in position_bias(votes) if one.n).n == 40
     chooses = judge(lambda case: "A" if case.candidates[0] in RIGHT else "B", name="knows", labels=["A", "B"])
     right = Votes.of(Ensemble([chooses, chooses.named("again")]).judge_pairs(pairs), label="human_label")
     assert against_labels(right, ["knows"])[0].value == 1.0

@@ -87,8 +87,8 @@ def test_judgments_cost_half_and_a_direct_critic_finds_them_in_the_store(
             all_pass(judgments),
             server.direct,
             [len(batch.requests) for batch in server.batches.values()],
-        ) == (True, 1, [5])
-        assert judgments[0].usage.cost_usd == pytest.approx(expected.usage.cost_usd / 2) != 0
+            judgments[0].usage.cost_usd == pytest.approx(expected.usage.cost_usd / 2) != 0,
+        ) == (True, 1, [5], True)
         again = [*direct.judge_many(rows(5), store=store)]
         assert server.direct == 1
     assert [one.usage.calls for one in again] == [0] * 5
@@ -102,8 +102,9 @@ def test_what_is_recorded_is_not_sent_again(server: BatchServer, tmp_path: Path,
     assert (
         all_pass(judged(server, tmp_path, vendor)),
         all_pass(judged(server, tmp_path, vendor, 7), 7),
-    ) == (True, True)
-    assert ([len(batch.requests) for batch in server.batches.values()], set(server.sent.values())) == ([5, 2], {1})
+        [len(batch.requests) for batch in server.batches.values()],
+        set(server.sent.values()),
+    ) == (True, True, [5, 2], {1})
     assert server.calls["content"] == 2  # the first answers came from the record
     assert all(KEY.encode() not in file.read_bytes() for file in tmp_path.iterdir())
 
@@ -182,8 +183,8 @@ def test_a_batch_that_fails_as_a_whole_says_why(server: BatchServer, tmp_path: P
         {one.status for one in judgments},
         "model_not_found: The model does not exist." in (judgments[0].error or ""),
         len(server.batches),
-    ) == ({Status.ERROR}, True, 1)
-    assert all_pass(judged(server, tmp_path, "openai"))
+        all_pass(judged(server, tmp_path, "openai")),
+    ) == ({Status.ERROR}, True, 1, True)
 
 
 @BOTH

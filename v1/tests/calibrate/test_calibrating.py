@@ -83,8 +83,10 @@ def test_what_runs_later_decides_as_it_was_counted():
     guarantee = found.guarantee
     verdicts = [*found.judge_many(cases)]
     stopped = Counter(one.stopped_at for one in verdicts)
-    assert {name: stopped[name] for name in guarantee.tiers} == dict(guarantee.tiers)
-    assert sum(one.decided for one in verdicts) == guarantee.decided == guarantee.n - stopped["abstained"]
+    assert (
+        {name: stopped[name] for name in guarantee.tiers},
+        sum(one.decided for one in verdicts) == guarantee.decided == guarantee.n - stopped["abstained"],
+    ) == (dict(guarantee.tiers), True)
     wrong = [one.decided and one.passed != (int(one.case_id) % 2 == 0) for one in verdicts]
     assert (sum(wrong), guarantee.errors / guarantee.decided < guarantee.bound <= 0.1) == (guarantee.errors, True)
     (undecided, *_) = [one for one in verdicts if not one.decided]
@@ -259,8 +261,8 @@ def test_where_a_judge_broke_nothing_is_decided_later_either():
         found.guarantee.broken,
         jury.judge(cases[7]).decided,
         found.judge(cases[7]).status.value,
-    ) == (100, 90, 10, True, "ABSTAIN")
-    assert found.judge(cases[7]).judgments[0].why == "a judge broke"
+        found.judge(cases[7]).judgments[0].why,
+    ) == (100, 90, 10, True, "ABSTAIN", "a judge broke")
 
 
 def test_failed_runs_are_no_votes():
@@ -283,8 +285,8 @@ def test_screening_tiers_are_counted_apart_and_run_as_before():
         all(getattr(found.guarantee, name) == getattr(alone, name) for name in figures),
         found.guarantee.screened,
         found.guarantee.screened_errors,
-    ) == (True, 20, 2)
-    assert [tier.name for tier in found.tiers] == ["screen", "rest", "abstained"]
+        [tier.name for tier in found.tiers],
+    ) == (True, 20, 2, ["screen", "rest", "abstained"])
     verdict = found.judge(screened_cases()[0])
     assert (
         verdict.passed,

@@ -58,8 +58,11 @@ def test_a_jury_file_with_a_guarantee_is_loaded_and_checked(tmp_path):
     found = calibrate(load_jury(tmp_path / "jury.yaml"), cases(), jury_file="jury.yaml")
     (tmp_path / "calibrated.yaml").write_text(found.guarantee.to_yaml())
     loaded = load_jury(tmp_path / "calibrated.yaml")
-    assert (loaded.guarantee, loaded.fingerprint) == (found.guarantee, found.fingerprint)
-    assert [one.status for one in loaded.judge_many(cases())] == [one.status for one in found.judge_many(cases())]
+    assert (loaded.guarantee, loaded.fingerprint, [one.status for one in loaded.judge_many(cases())]) == (
+        found.guarantee,
+        found.fingerprint,
+        [one.status for one in found.judge_many(cases())],
+    )
     changes = [
         ("recorded: b", "recorded: c"),
         ("name: one", "name: two"),

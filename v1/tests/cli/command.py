@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,13 +89,6 @@ class Command:
             code = int(end.code or 0)
         out, err = self._captured.readouterr()
         return Ran(code, out, err)
-
-    def process(self, *arguments: str, files: Mapping[str, Content] | None = None) -> Ran:
-        """Run it in a process of its own."""
-        write(self.folder, files or {})
-        options: dict[str, Any] = {"cwd": self.folder, "capture_output": True, "text": True, "env": environment()}
-        done = subprocess.run(command(*arguments), check=False, **options)
-        return Ran(done.returncode, done.stdout, done.stderr)
 
 
 def command(*arguments: str) -> list[str]:

@@ -31,13 +31,13 @@ def test_a_finished_file_is_not_judged_again_and_new_cases_are_added(run: Comman
     first = run(*OUT, "--limit", "2", files={"cases.jsonl": boat("valid", "invalid", "valid"), "jury.yaml": BOAT})
     before = (run.folder / "r.jsonl").read_bytes()
     whole = run(*OUT)
-    assert (first.json["cases"], whole.json["cases"], (run.folder / "r.jsonl").read_bytes().startswith(before)) == (
-        2,
-        3,
-        True,
-    )
-    again = run(*OUT)
-    assert (again.json["cases"], statuses(run.folder / "r.jsonl")) == (3, ["PASS", "FAIL", "PASS"])
+    assert (
+        first.json["cases"],
+        whole.json["cases"],
+        (run.folder / "r.jsonl").read_bytes().startswith(before),
+        run(*OUT).json["cases"],
+        statuses(run.folder / "r.jsonl"),
+    ) == (2, 3, True, 3, ["PASS", "FAIL", "PASS"])
     few = run(*OUT, "--limit", "1", "--fail-under", "1")
     assert (
         few.code,
@@ -54,8 +54,10 @@ def test_errors_are_judged_again_and_leave_the_file_first(run: Command) -> None:
     assert run(*OUT, files=files).json["statuses"]["ERROR"] == 2
     files["cases.jsonl"] = [*rows[:1], {**rows[1], "votes": {"boat": "invalid"}}, *rows[2:]]
     done = run(*OUT, files=files)
-    assert {name: number for name, number in done.json["statuses"].items() if number} == {"PASS": 3, "FAIL": 1}
-    assert sorted(statuses(run.folder / "r.jsonl")) == ["FAIL", "PASS", "PASS", "PASS"]
+    assert (
+        {name: number for name, number in done.json["statuses"].items() if number},
+        sorted(statuses(run.folder / "r.jsonl")),
+    ) == ({"PASS": 3, "FAIL": 1}, ["FAIL", "PASS", "PASS", "PASS"])
 
 
 def test_results_of_another_jury_are_refused_unless_they_are_to_be_replaced(run: Command) -> None:
@@ -196,8 +198,8 @@ def test_an_unknown_price_is_not_nothing(run: Command, vendor: Vendor) -> None:
         refused.json["statuses"]["ERROR"],
         vendor.asked,
         "the price of the call is unknown" in refused.err,
-    ) == (1, 1, 1, True)
-    assert "or more" in run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run").out
+        "or more" in run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run").out,
+    ) == (1, 1, 1, True, True)
 
 
 def test_a_refused_key_is_an_outage_and_in_no_text(run: Command, vendor: Vendor) -> None:
@@ -233,8 +235,7 @@ def test_a_jury_file_with_an_address_needs_permission(run: Command, vendor: Vend
 def test_ctrl_c_keeps_what_is_judged_and_the_same_command_goes_on(run: Command) -> None:
     """On a terminal, with a bar; the partial summary is printed, and the exit code is 130."""
     with Vendor(seconds=0.05) as vendor:
-        rows = boat(*[None] * 400, human_label=[None] * 399 + ["good"])
-        (run.folder / "cases.jsonl").write_text(lines(rows))
+        (run.folder / "cases.jsonl").write_text(lines(boat(*[None] * 400, human_label=[None] * 399 + ["good"])))
         (run.folder / "jury.yaml").write_text(CRITIC)
         env = environment(OPENAI_BASE_URL=vendor.address, OPENAI_API_KEY=KEY, TERM="xterm")
         master, slave = pty.openpty()

@@ -325,8 +325,10 @@ def test_a_row_opens_no_folder_beside_its_file(run: Command, monkeypatch: pytest
     rows = [{"answer": "a", "workspace": str(run.folder / place)} for place in ("secret", "cases/own")]
     files = {"cases/cases.jsonl": rows, "jury.yaml": jury}
     found = run("judge", "cases/cases.jsonl", "--jury", "jury.yaml", "--out", "results.jsonl", files=files)
-    assert "is not in that of the file of cases" in found.err
-    assert [one.judgment.status.value for one in read_results(run.folder / "results.jsonl")] == ["ERROR", "FAIL"]
+    assert (
+        "is not in that of the file of cases" in found.err,
+        [one.judgment.status.value for one in read_results(run.folder / "results.jsonl")],
+    ) == (True, ["ERROR", "FAIL"])
     assert "a-key-of-no-known-form" not in found.out + found.err + (run.folder / "results.jsonl").read_text()
 
 

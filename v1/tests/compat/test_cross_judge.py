@@ -204,12 +204,12 @@ def test_the_vendor_gets_the_same_messages_over_http(server: Server) -> None:
         ),
         key=lambda body: body["model"],
     )
-    assert (len(bodies), bodies[::2], {one.headers["authorization"] for one in server.requests}) == (
-        6,
-        bodies[1::2],
-        {"Bearer wire-key-9"},
-    )
-    assert {one.target for one in server.requests} == {"/v1/chat/completions"}
+    assert (
+        len(bodies),
+        bodies[::2],
+        {one.headers["authorization"] for one in server.requests},
+        {one.target for one in server.requests},
+    ) == (6, bodies[1::2], {"Bearer wire-key-9"}, {"/v1/chat/completions"})
 
 
 def test_a_failed_call_is_an_error_that_does_not_vote(server: Server) -> None:
@@ -293,13 +293,13 @@ def test_critics_of_the_callers_own_class_vote_along() -> None:
     result = ours.Ensemble([Own(), other], voting_kwargs={"priority": ["A"]}).judge("A")
     assert (result.consensus, result.verdicts[0].model_dump()["tag"]) == ("A", "kept")
     result = ours.Ensemble([Own(), other]).judge("broken")
-    assert (result.consensus, result.verdicts[0].kind, result.verdicts[0].critic_id, result.verdicts[0].error) == (
-        "KEEP",
-        "ERROR",
-        "own",
-        "OSError: no disk",
-    )
-    assert ours.JudgePanel([Own()]).ask("i", "p").verdicts[0].verdict == "ERROR"
+    assert (
+        result.consensus,
+        result.verdicts[0].kind,
+        result.verdicts[0].critic_id,
+        result.verdicts[0].error,
+        ours.JudgePanel([Own()]).ask("i", "p").verdicts[0].verdict,
+    ) == ("KEEP", "ERROR", "own", "OSError: no disk", "ERROR")
 
 
 def test_own_strategies_get_the_verdicts_and_name_the_vote() -> None:

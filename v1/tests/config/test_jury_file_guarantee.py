@@ -45,13 +45,13 @@ def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_calibrated_file_makes_the_jury_with_its_guarantee(calibrated: Path, monkeypatch) -> None:
     plain = load_jury(calibrated / "jury.yaml")
     jury = load_jury(calibrated / "calibrated.yaml")
-    assert (isinstance(jury, CalibratedJury), type(plain) is CascadedJury, jury.jury.fingerprint, jury.guarantee.n) == (
-        True,
-        True,
-        plain.fingerprint,
-        120,
-    )
-    assert jury.fingerprint != plain.fingerprint
+    assert (
+        isinstance(jury, CalibratedJury),
+        type(plain) is CascadedJury,
+        jury.jury.fingerprint,
+        jury.guarantee.n,
+        jury.fingerprint != plain.fingerprint,
+    ) == (True, True, plain.fingerprint, 120, True)
     verdicts = {name: jury.judge(answer="x", metadata={"votes": votes}) for name, votes in VOTES.items()}
     assert (
         bool(verdicts["both pass"].passed),

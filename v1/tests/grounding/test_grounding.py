@@ -299,12 +299,14 @@ def test_support_is_that_of_the_weakest_sentence(answer, status):
 
 def test_relevance_is_of_the_question_and_needs_no_answer():
     relevant = ContextRelevance(threshold=0.5)
-    assert relevant.judge(question="Who built the harbour?", contexts=HARBOUR).score == 1.0
-    assert relevant.judge(question="How do vaccines train immunity?", contexts=HARBOUR).status is Status.FAIL
     assert (
-        relevant.judge(question="Wie wirken Impfungen auf das Immunsystem?", contexts=HARBOUR).status is Status.ABSTAIN
-    )
-    assert "no question" in relevant.judge(answer="x", contexts=HARBOUR).reasoning
+        relevant.judge(question="Who built the harbour?", contexts=HARBOUR).score,
+        relevant.judge(question="How do vaccines train immunity?", contexts=HARBOUR).status is Status.FAIL,
+    ) == (1.0, True)
+    assert (
+        relevant.judge(question="Wie wirken Impfungen auf das Immunsystem?", contexts=HARBOUR).status is Status.ABSTAIN,
+        "no question" in relevant.judge(answer="x", contexts=HARBOUR).reasoning,
+    ) == (True, True)
 
 
 @pytest.mark.parametrize("check", CHECKED, ids=lambda one: one.name)
@@ -364,8 +366,8 @@ def test_long_texts_are_judged_and_a_verdict_stays_small():
 
 def test_texts_are_tidied_and_cut_into_sentences():
     tidied = {"He did n't go .": "He didn't go.", "-LRB- born 1961 -RRB-": "(born 1961)", "٣٤": "34", "ａ１": "a1"}
-    assert ({text: tidy(text) for text in tidied}, sentences("Dr. Smith came. He said 5. One left")) == (
-        tidied,
-        ["Dr. Smith came.", "He said 5.", "One left"],
-    )
-    assert sentences("东京。大阪。") == ["东京。", "大阪。"]
+    assert (
+        {text: tidy(text) for text in tidied},
+        sentences("Dr. Smith came. He said 5. One left"),
+        sentences("东京。大阪。"),
+    ) == (tidied, ["Dr. Smith came.", "He said 5.", "One left"], ["东京。", "大阪。"])

@@ -148,7 +148,7 @@ def test_a_folder_and_a_name_with_control_characters_are_refused(tmp_path: Path)
         with pytest.raises(InputError, match="it is not a regular file"):
             list(read_rows(tmp_path / name))
     (tmp_path / "old.csv").write_bytes(b"id,answer\r1,a\r2,b\r")  # of an old Mac
-    with pytest.raises(InputError, match="old.csv: "):
+    with pytest.raises(InputError, match=r"old\.csv: "):
         list(read_rows(tmp_path / "old.csv"))
     with pytest.raises(InputError, match=r"\\u001b\[31m.jsonl: No such file"):
         list(read_rows("\x1b[31m.jsonl"))

@@ -329,8 +329,8 @@ def test_the_table_has_every_check_once_and_loads_it_when_it_is_asked_for():
         {*checks.__all__} == {"CHECKS", *seen} == {*dir(checks)},
         len(CHECKS) == len([*CHECKS]) == len(seen),
         {*OPTIONS} <= {*CHECKS},
-    ) == (checks._HOMES, True, True, True)
-    assert "no_such_check" not in CHECKS
+        "no_such_check" not in CHECKS,
+    ) == (checks._HOMES, True, True, True, True)
     for name, home in seen.items():
         cls = getattr(checks, name)
         assert (
@@ -382,8 +382,7 @@ def test_the_fact_of_the_seed_systems_about_texts():
     facts = json.loads((Path(__file__).parents[1] / "contract" / "cases.json").read_text(encoding="utf-8"))["cases"]
     (fact,) = (one for one in facts if one["input"].get("judge") == "text_file")
     given_, expected = fact["input"], fact["expected"]
-    judgment = Equals(given_["expected_text"]).judge(answer=given_["actual_text"])
-    assert judgment.status == expected["status"]
+    assert Equals(given_["expected_text"]).judge(answer=given_["actual_text"]).status == expected["status"]
 
 
 EVERY = [NotEmpty(), Contains("x"), Equals("x"), Similar("x"), Matches("x"), LengthBetween(1, 9), RefusalCheck(),

@@ -306,8 +306,12 @@ def test_an_exception_is_an_error_without_keys_and_marks_the_cost_as_unknown():
         raise RuntimeError("401 for sk-abcdefghijklmnop1234")
 
     judgment = from_evaluator(breaks, cost=0.01).judge(answer="a")
-    assert (judgment.status, judgment.usage.cost_complete, "sk-" not in judgment.error) == ("ERROR", False, True)
-    assert from_evaluator(breaks, cost=0).judge(answer="a").usage.cost_complete
+    assert (
+        judgment.status,
+        judgment.usage.cost_complete,
+        "sk-" not in judgment.error,
+        bool(from_evaluator(breaks, cost=0).judge(answer="a").usage.cost_complete),
+    ) == ("ERROR", False, True, True)
 
 
 def test_an_evaluator_counts_in_a_budget_and_an_unknown_cost_is_never_free():
@@ -342,8 +346,7 @@ def test_blocking_evaluators_run_side_by_side_as_judges_and_end_at_their_time_li
 
     assert [one.status for one in from_evaluator(waits).judge_many([{"answer": "a"}] * 4)] == ["PASS"] * 4
     stuck = threading.Event()
-    limited = from_evaluator(lambda case: stuck.wait()).with_timeout(0.05)
-    assert limited.judge(answer="a").error == "timeout"
+    assert from_evaluator(lambda case: stuck.wait()).with_timeout(0.05).judge(answer="a").error == "timeout"
     stuck.set()
 
 

@@ -157,10 +157,10 @@ def test_a_file_of_messages_without_calls_is_read_too():
     rows = [("user", "a"), ("assistant", "b"), ("user", "c"), ("tool", "found it"), ("assistant", "d")]
     messages = [{"role": role, "content": content} for role, content in rows]
     verdict = EachTurn(seen).judge(messages=messages)
-    assert [one.reasoning for one in verdict.judgments] == ["a|b|[]|None|0", "c|d|['found it']|None|2"]
     assert (
-        EachTurn(seen).judge(messages=messages, question="e", answer="f").by_name["turn 3"].reasoning.startswith("e|f")
-    )
+        [one.reasoning for one in verdict.judgments],
+        EachTurn(seen).judge(messages=messages, question="e", answer="f").by_name["turn 3"].reasoning.startswith("e|f"),
+    ) == (["a|b|[]|None|0", "c|d|['found it']|None|2"], True)
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,12 @@ def test_an_empty_answer_of_an_earlier_turn_is_judged():
 
 def test_one_question_is_one_turn_and_an_empty_answer_is_an_answer():
     verdict = EachTurn(NotEmpty(), name="turns").judge(question="?", answer="", images=[Image(url="https://x/y.png")])
-    assert (verdict.status, verdict.critic, [*verdict.by_name]) == ("FAIL", "turns", ["turn 1"])
-    assert EachTurn(NotEmpty()).judge(question="?", answer=None, steps=[Step(tool="a")], error="down").status == "FAIL"
+    assert (
+        verdict.status,
+        verdict.critic,
+        [*verdict.by_name],
+        EachTurn(NotEmpty()).judge(question="?", answer=None, steps=[Step(tool="a")], error="down").status,
+    ) == ("FAIL", "turns", ["turn 1"], "FAIL")
 
 
 def test_turns_are_paid_once_and_counted_in_an_estimate(tmp_path):

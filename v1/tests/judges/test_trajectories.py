@@ -57,8 +57,7 @@ def test_orders_and_arguments():
         assert reason in judgment.reasoning
     for rule, wanted, fits in ARGUMENTS:
         assert ToolCalls([("weather", wanted)], arguments=rule).judge(ran(WEATHER)).passed is fits, (rule, wanted)
-        overrides = {"weather": rule}
-        assert ToolCalls([["weather", wanted]], overrides=overrides).judge(ran(WEATHER)).passed is fits
+        assert ToolCalls([["weather", wanted]], overrides={"weather": rule}).judge(ran(WEATHER)).passed is fits
     assert (
         ToolCalls(["weather"]).judge(ran(WEATHER)).passed,
         ToolCalls([("weather", {})]).judge(ran(WEATHER)).passed is False,
@@ -115,8 +114,7 @@ def test_the_modes_are_those_of_agentevals():
     for mode, made, expected in product(("strict", "unordered", "subset", "superset"), texts, texts):
         case = ran(*made, metadata={"expected_calls": [*expected]}, reference="done")
         theirs = from_evaluator(create_trajectory_match_evaluator(trajectory_match_mode=mode), cost=0)
-        ours = ToolCalls(order=mode).judge(case)
-        assert ours.status == theirs.judge(case).status, (mode, made, expected)
+        assert ToolCalls(order=mode).judge(case).status == theirs.judge(case).status, (mode, made, expected)
     assert (
         Ensemble([theirs, ToolCalls()], voting="unanimous").judge(ran("a", metadata={"expected_calls": ["a"]})).passed
     )

@@ -421,9 +421,9 @@ def astream_chat(engine: Any) -> str:
     return asyncio.run(read())
 
 
-def run(made: Any) -> Any:
+def run(made: Any, **given: Any) -> Any:
     async def read() -> Any:
-        return await made.run(user_msg=QUESTION)
+        return await made.run(**(given or {"user_msg": QUESTION}))
 
     return asyncio.run(read())
 

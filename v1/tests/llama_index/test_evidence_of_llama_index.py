@@ -162,8 +162,7 @@ def test_evidence_names_the_tools_that_find_things():
         return "Filed under harbours: closing year 2019."
 
     def do():
-        calls = [CALL, ("file_it", {"text": "the ferry"})]
-        return run(agent_of(PAGES, tool(file_it, "file_it"), calls=calls))
+        return run(agent_of(PAGES, tool(file_it, "file_it"), calls=[CALL, ("file_it", {"text": "the ferry"})]))
 
     assert judged(do)[1] == "PASS"  # a text that a tool writes counts, unless the tools are named
     case, status = judged(do, case=partial(default_case, evidence=lambda step: step.tool == "pages"))

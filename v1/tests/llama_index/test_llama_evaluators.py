@@ -134,8 +134,8 @@ def test_every_class_of_response_is_read():
     assert (
         default_case(run_of(ChatMessage(role="user", content=QUESTION), HONEST)).question,
         default_case(run_of(QUESTION, [node()])).contexts,
-    ) == (QUESTION, (PAGE,))
-    assert default_case(run_of(QUESTION, [])).answer is None
+        default_case(run_of(QUESTION, [])).answer,
+    ) == (QUESTION, (PAGE,), None)
     with pytest.raises(InputError, match="not read"):
         run_of(QUESTION, rag(HONEST, streaming=True).query(QUESTION))
 
@@ -393,12 +393,12 @@ def test_a_preset_asks_one_model_or_several(name):
     good, bad = PRESETS[name]
     given = {"query": QUESTION, "response": HONEST, "contexts": [PAGE], "reference": HONEST}
     one = preset(name, ScriptedModel([good]))
-    assert (isinstance(one, BaseEvaluator), one.evaluate(**given).passing, one.evaluate(**given).score) == (
-        True,
-        True,
-        1.0,
-    )
-    assert preset(name, llm=ScriptedModel([bad])).evaluate(**given).passing is False
+    assert (
+        isinstance(one, BaseEvaluator),
+        one.evaluate(**given).passing,
+        one.evaluate(**given).score,
+        preset(name, llm=ScriptedModel([bad])).evaluate(**given).passing is False,
+    ) == (True, True, 1.0, True)
     llms = [ScriptedModel([reply], model=f"m{place}") for place, reply in enumerate((good, bad, good))]
     panel = preset(name, llms=llms).evaluate(**given)
     assert (
@@ -413,8 +413,7 @@ def test_a_preset_asks_one_model_or_several(name):
 
 def test_a_hallucination_preset_lists_claims():
     claims = '{{"claims": [{{"claim": "in 2018", "evidence": "stopped in 2018", "verdict": "{}"}}], "answer": "{}"}}'
-    rubric = Critic(ScriptedModel([YES]), "hallucination").rubric
-    assert rubric.name == "hallucination"
+    assert Critic(ScriptedModel([YES]), "hallucination").rubric.name == "hallucination"
     result = face.JuryHallucinationEvaluator(ScriptedModel([claims.format("x", "y")])).evaluate(
         QUESTION, HONEST, [PAGE]
     )
@@ -428,8 +427,10 @@ def test_the_model_of_the_settings_is_asked_only_if_it_was_set(monkeypatch):
         face.JuryFaithfulnessEvaluator()
     assert Settings._llm is None
     monkeypatch.setattr(Settings, "_llm", model(YES))
-    assert face.JuryFaithfulnessEvaluator().evaluate(QUESTION, HONEST, [PAGE]).passing
-    assert face.JuryFaithfulnessEvaluator(jury=breaks).evaluate(QUESTION, HONEST, [PAGE]).invalid_result
+    assert (
+        face.JuryFaithfulnessEvaluator().evaluate(QUESTION, HONEST, [PAGE]).passing,
+        face.JuryFaithfulnessEvaluator(jury=breaks).evaluate(QUESTION, HONEST, [PAGE]).invalid_result,
+    ) == (True, True)
 
 
 def test_wrong_construction_is_refused_at_once():

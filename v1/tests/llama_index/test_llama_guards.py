@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import json
+import re
 
 import pytest
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, Response, StreamingResponse
@@ -60,11 +61,11 @@ def test_planted_faults_are_withheld_and_honest_answers_pass(ask):
         passes = fault == "honest"
         assert str(response) == (HONEST if passes else REFUSAL), fault
         facts = response.metadata["jury"]
-        assert ((facts["outcome"], facts["attempts"]), facts["verdict"]["status"]) == (
-            ("passed", 1) if passes else ("blocked", 2),
-            "PASS" if passes else "FAIL",
-        )
-        assert [one.node.get_content() for one in response.source_nodes] == [PAGE]
+        assert (
+            (facts["outcome"], facts["attempts"]),
+            facts["verdict"]["status"],
+            [one.node.get_content() for one in response.source_nodes],
+        ) == (("passed", 1) if passes else ("blocked", 2), "PASS" if passes else "FAIL", [PAGE])
         case = seen[0].case
         assert (case.question, case.contexts, case.answer, seen[0].run.kind, len(seen)) == (
             QUESTION,
@@ -119,7 +120,7 @@ def test_what_is_withheld_is_nowhere_in_the_response(ask):
         response = ask(JuryGuardQueryEngine(made, quoting_jury, max_retries=1))
         assert response.metadata["jury"]["outcome"] == "blocked"
         held = f"{vars(response)!r} {json.dumps(response.metadata, default=str)}"
-        assert "2019" not in held
+        assert re.search(r"\b2019\b", held) is None  # seconds may have these digits too
         assert "Ana Ruiz" in held  # the page that was retrieved
 
 
@@ -213,9 +214,11 @@ def test_responses_keep_their_class_and_their_metadata(ask):
     assert (response.metadata["n1"], answered.metadata) == ({"page": 7}, {"n1": {"page": 7}})
     structured = PydanticResponse(Fields(year=2018), [node()])
     response = ask(JuryGuardQueryEngine(Prepared(responses=[structured]), lambda case: case.answer == '{"year":2018}'))
-    assert (type(response), response.response.year) == (PydanticResponse, 2018)
-    refused = ask(JuryGuardQueryEngine(Prepared(responses=[structured] * 2), lambda case: False))
-    assert str(refused) == REFUSAL
+    assert (
+        type(response),
+        response.response.year,
+        str(ask(JuryGuardQueryEngine(Prepared(responses=[structured] * 2), lambda case: False))),
+    ) == (PydanticResponse, 2018, REFUSAL)
 
 
 @WAYS
@@ -302,8 +305,10 @@ def test_rejected_nodes_are_dropped_and_the_rest_stays_as_it_was():
 def test_a_node_without_a_decision_is_kept_or_dropped():
     nodes = [node(PAGE)]
     for jury in (breaks, lambda case: "ABSTAIN", judge(never_ends, timeout=0.02)):
-        assert JuryNodePostprocessor(jury).postprocess_nodes(nodes, query_str=QUESTION) == nodes
-        assert JuryNodePostprocessor(jury, on_undecided="drop").postprocess_nodes(nodes, query_str=QUESTION) == []
+        assert (
+            JuryNodePostprocessor(jury).postprocess_nodes(nodes, query_str=QUESTION),
+            JuryNodePostprocessor(jury, on_undecided="drop").postprocess_nodes(nodes, query_str=QUESTION),
+        ) == (nodes, [])
 
 
 @WAYS

@@ -64,10 +64,10 @@ def test_each_run_is_judged_or_counted_once_whatever_happens(events):
                 spans.span_exit(id_, bound, instance, RESULTS[what]())
             else:
                 spans.span_drop(id_, bound, instance, what)
-    assert (not handler._open, bool(handler.close()), not spans.open_spans, handler.counts.total()) == (
-        True,
-        True,
-        True,
-        roots,
-    )
-    assert {*handler.counts} <= {"judged", "abandoned", "skipped"}
+    assert (
+        not handler._open,
+        bool(handler.close()),
+        not spans.open_spans,
+        handler.counts.total(),
+        {*handler.counts} <= {"judged", "abandoned", "skipped"},
+    ) == (True, True, True, roots, True)

@@ -245,8 +245,7 @@ def test_has_no_price(jury): jury.using(critic(None)).check(question="q", answer
 
 def test_what_a_store_holds_is_not_asked_again(run: Run, pytester: pytest.Pytester) -> None:
     tests = "def test_it(jury): jury.using(critic(0.00001)).check(question='q', answer='a')"
-    first = run(tests, "--jury-store=runs.db")
-    first.stdout.fnmatch_lines(["1 judgments: 1 PASS", "1 model calls, $*"])
+    run(tests, "--jury-store=runs.db").stdout.fnmatch_lines(["1 judgments: 1 PASS", "1 model calls, $*"])
     second = run(tests, ini="jury_store = runs.db")
     second.assert_outcomes(passed=1)
     assert ("model calls" not in second.stdout.str(), (pytester.path / "runs.db").exists()) == (True, True)
@@ -273,5 +272,4 @@ def test_jury_files_need_permission_to_run_programs(run: Run, pytester: pytest.P
 
 
 def test_a_run_without_juries_says_nothing_of_them(run: Run) -> None:
-    result = run("def test_it(): assert True")
-    assert "= jury =" not in result.stdout.str()
+    assert "= jury =" not in run("def test_it(): assert True").stdout.str()

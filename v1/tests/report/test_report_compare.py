@@ -34,11 +34,16 @@ def test_a_comparison_by_hand():
         "only old passes": 1,
         "p value": binomtest(3, 4).pvalue,
     }
-    assert headline.note.startswith("2 of 7 pairs undecided")
-    assert [(row[0], row[1], row[3]) for row in rows_of(found, "Pass rates on the cases in both")] == [
-        ("old", 3 / 6, 6),
-        ("new", 5 / 6, 6),
-    ]
+    assert (
+        headline.note.startswith("2 of 7 pairs undecided"),
+        [(row[0], row[1], row[3]) for row in rows_of(found, "Pass rates on the cases in both")],
+    ) == (
+        True,
+        [
+            ("old", 3 / 6, 6),
+            ("new", 5 / 6, 6),
+        ],
+    )
     assert rows_of(found, "Verdicts") == [
         ("FAIL", "PASS", 3),
         ("PASS", "FAIL", 1),
@@ -46,8 +51,10 @@ def test_a_comparison_by_hand():
         ("PASS", "ERROR", 1),
         ("ABSTAIN", "PASS", 1),
     ]
-    assert [row[0] for row in rows_of(found, "Changed verdicts")] == ["q2", "q4", "q5", "q9", "q7", "q8"]
-    assert rows_of(found, "Changed verdicts")[1] == ("q4", "FAIL", "PASS", "b: FAIL, then PASS; c: FAIL, then PASS")
+    assert ([row[0] for row in rows_of(found, "Changed verdicts")], rows_of(found, "Changed verdicts")[1]) == (
+        ["q2", "q4", "q5", "q9", "q7", "q8"],
+        ("q4", "FAIL", "PASS", "b: FAIL, then PASS; c: FAIL, then PASS"),
+    )
     assert rows_of(found, "Warnings") == [
         ("cases in old only, such as 'q1': not counted", 1),
         ("cases in new only, such as 'q6': not counted", 1),
@@ -61,8 +68,10 @@ def test_a_comparison_by_hand():
 def test_a_difference_that_is_shown_names_the_better_one():
     first = [(f"q{n}", "PPP" if n < 10 else "FFF", None) for n in range(40)]
     second = [(f"q{n}", "PPP" if n < 35 else "FFF", None) for n in range(40)]
-    assert compare(results(first), results(second)).tables()[0].title.endswith("b passes more")
-    assert compare(results(second), results(first)).tables()[0].title.endswith("a passes more")
+    assert (
+        compare(results(first), results(second)).tables()[0].title.endswith("b passes more"),
+        compare(results(second), results(first)).tables()[0].title.endswith("a passes more"),
+    ) == (True, True)
 
 
 def test_cases_without_ids_are_matched_by_their_content_and_others_are_refused():
@@ -128,8 +137,11 @@ def test_files_and_iterables_compare_alike(tmp_path):
     for path, rows in zip(paths, (A, B), strict=True):
         path.write_text("".join(one.model_dump_json(exclude_defaults=True) + "\n" for one in results(rows)))
     found = compare(*paths)
-    assert found.to_dict() == compare([*results(A)], [*results(B)]).to_dict() == compare(*map(str, paths)).to_dict()
-    assert (json.loads(found.to_json())["difference"]["value"], found.inputs) == (pytest.approx(0.4), tuple(paths))
+    assert (
+        found.to_dict() == compare([*results(A)], [*results(B)]).to_dict() == compare(*map(str, paths)).to_dict(),
+        json.loads(found.to_json())["difference"]["value"],
+        found.inputs,
+    ) == (True, pytest.approx(0.4), tuple(paths))
 
 
 def test_an_answer_that_changed_is_named():

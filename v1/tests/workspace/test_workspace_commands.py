@@ -161,22 +161,22 @@ def test_a_program_is_never_looked_for_in_the_workspace(tmp_path: Path, monkeypa
         (tmp_path / name).write_text(f"#!/bin/sh\necho {name}\n")
         (tmp_path / name).chmod(0o755)
     made = BuildPasses("make", env={"PATH": f"bin:{os.environ['PATH']}"}).judge(workspace=tmp_path / "work")
-    assert (made.metadata["output"], Command(["no-such-program-anywhere"]).judge(workspace=tmp_path).status) == (
-        "bin/make\n",
-        "ERROR",
-    )
-    assert Command(["./no-such-program-anywhere"]).judge(workspace=tmp_path).passed
+    assert (
+        made.metadata["output"],
+        Command(["no-such-program-anywhere"]).judge(workspace=tmp_path).status,
+        Command(["./no-such-program-anywhere"]).judge(workspace=tmp_path).passed,
+    ) == ("bin/make\n", "ERROR", True)
 
 
 def test_the_tests_of_a_project_are_run(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "test_it.py").write_text("def test_it():\n    assert 1 + 1 == 2\n")
     check = TestsPass("pytest", cwd="sub", env=FAST)
-    assert (check.judge(workspace=tmp_path).passed, not (tmp_path / "sub" / ".pytest_cache").exists()) == (
-        True,
-        True,
-    )
-    assert TestsPass("pytest", ["-k", "x"], cwd="sub", env=FAST).judge(workspace=tmp_path).metadata["exit_code"] == 5
+    assert (
+        check.judge(workspace=tmp_path).passed,
+        not (tmp_path / "sub" / ".pytest_cache").exists(),
+        TestsPass("pytest", ["-k", "x"], cwd="sub", env=FAST).judge(workspace=tmp_path).metadata["exit_code"],
+    ) == (True, True, 5)
     (tmp_path / "sub" / "test_it.py").write_text("def test_it():\n    assert 1 + 1 == 3\n")
     judgment = check.judge(workspace=tmp_path)
     assert (judgment.status, "assert (1 + 1) == 3" in judgment.findings[0].evidence) == ("FAIL", True)
@@ -206,8 +206,7 @@ def test_a_check_without_a_folder_abstains(tmp_path: Path) -> None:
         ({"workspace": tmp_path / "nowhere"}, "."),
         ({"workspace": tmp_path}, "no"),
     ):
-        judgment = Command(["touch", "made"], cwd=cwd).judge(**given)
-        assert judgment.status == "ABSTAIN"
+        assert Command(["touch", "made"], cwd=cwd).judge(**given).status == "ABSTAIN"
     (tmp_path / "out").symlink_to("/tmp")
     assert Command(["true"], cwd="out").judge(workspace=tmp_path).status == "ABSTAIN"
 
