@@ -101,7 +101,10 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, put, value)
 
-    threading.Thread(target=work, name="jury-judge", daemon=True).start()
+    try:
+        threading.Thread(target=work, name="jury-judge", daemon=True).start()
+    except RuntimeError:  # the process ends, and Python 3.12.0 and 3.12.1 start no threads then
+        work()
     return await done
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from model_server import Received, answer, response
 from typer.main import get_command
 
 from jury_adapters.cli.app import app
@@ -25,6 +26,13 @@ jurors:
   short: {check: length_between, maximum: 20}
 voting: unanimous
 """
+KEY = "sk-test-key-0123456789abcdef"
+
+
+def polite(request: Received) -> list[bytes]:
+    """Answer YES, for 100 and 10 tokens."""
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    return [response(answer(request, '{"reasoning": "so", "answer": "YES"}', model="gpt-4o-mini", usage=usage))]
 
 
 @dataclass(frozen=True)

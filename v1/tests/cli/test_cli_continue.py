@@ -7,20 +7,17 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import pytest
-from command import BOAT, BRIEF, Command, Content, boat, command, environment, lines
+from command import BOAT, BRIEF, KEY, Command, Content, boat, command, environment, lines, polite
+from model_server import Server, error
 
 from jury_adapters import ResultsFile, Status, read_results
 from jury_adapters.config import load_jury
 
 OUT = ("judge", "cases.jsonl", "--jury", "jury.yaml", "--out", "r.jsonl", "--json")
 CRITIC = "criterion: The answer is polite.\nmodel: openai:gpt-4o-mini\nmax_tokens: 100\n"
-KEY = "sk-test-key-0123456789abcdef"
 
 
 def statuses(path: Path) -> list[str]:
@@ -89,54 +86,7 @@ def test_a_last_line_that_was_cut_off_is_judged_again(run: Command) -> None:
     assert (run(*OUT).json["cases"], statuses(path)) == (2, ["PASS", "FAIL"])
 
 
-class Vendor(ThreadingHTTPServer):
-    """Server that speaks the protocol of OpenAI, counts, and takes its time."""
-
-    def __init__(self, seconds: float = 0.0) -> None:
-        self.asked, self.seconds, self.status = 0, seconds, 200
-        super().__init__(("127.0.0.1", 0), Answering)
-        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
-
-
-class Answering(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Vendor
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        self.server.asked += 1
-        time.sleep(self.server.seconds)
-        said = {"role": "assistant", "content": '{"reasoning": "so", "answer": "YES"}'}
-        found: dict[str, Any] = {
-            "id": "1", "object": "chat.completion", "created": 1, "model": "gpt-4o-mini",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": said}],
-            "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-        }  # fmt: skip
-        body = json.dumps(found if self.server.status == 200 else {"error": {"message": f"wrong key {KEY}"}}).encode()
-        self.send_response(self.server.status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Vendor]:
-    with Vendor() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.address)
-        monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        yield server
-        server.shutdown()
-
-
-def test_a_store_pays_for_nothing_twice_and_a_dry_run_pays_for_nothing(run: Command, vendor: Vendor) -> None:
+def test_a_store_pays_for_nothing_twice_and_a_dry_run_pays_for_nothing(run: Command, vendor: Server) -> None:
     estimate = run(
         "judge",
         "cases.jsonl",
@@ -151,18 +101,18 @@ def test_a_store_pays_for_nothing_twice_and_a_dry_run_pays_for_nothing(run: Comm
     assert (
         estimate.code,
         estimate.json["cases"],
-        vendor.asked,
+        len(vendor.requests),
         estimate.json["total"]["cost_usd"] > 0,
         not (run.folder / "r.jsonl").exists(),
     ) == (0, 2, 0, True, True)
     assert "2 cases; an upper limit" in run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run").out
     for _ in range(2):
         done = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--store", "runs.db", "--json")
-        assert (done.code, done.json["statuses"]["PASS"], vendor.asked) == (0, 2, 2)
+        assert (done.code, done.json["statuses"]["PASS"], len(vendor.requests)) == (0, 2, 2)
     assert done.json["usage"]["recorded_calls"] == 2
 
 
-def test_a_budget_leaves_cases_undecided_and_a_larger_one_goes_on(run: Command, vendor: Vendor) -> None:
+def test_a_budget_leaves_cases_undecided_and_a_larger_one_goes_on(run: Command, vendor: Server) -> None:
     cost = 100 * 0.15e-6 + 10 * 0.6e-6
     done = run(
         *OUT, "--max-usd", str(6 * cost + 0.0002), files={"cases.jsonl": boat(*[None] * 12), "jury.yaml": CRITIC}
@@ -178,10 +128,10 @@ def test_a_budget_leaves_cases_undecided_and_a_larger_one_goes_on(run: Command, 
         1 if passed < 6 else 0,
     )
     whole = run(*OUT, "--max-usd", "1")
-    assert (whole.code, whole.json["statuses"]["PASS"], vendor.asked) == (0, 12, 12)
+    assert (whole.code, whole.json["statuses"]["PASS"], len(vendor.requests)) == (0, 12, 12)
 
 
-def test_an_unknown_price_is_not_nothing(run: Command, vendor: Vendor) -> None:
+def test_an_unknown_price_is_not_nothing(run: Command, vendor: Server) -> None:
     """Trap 9."""
     done = run(
         "judge",
@@ -191,19 +141,19 @@ def test_an_unknown_price_is_not_nothing(run: Command, vendor: Vendor) -> None:
         "--json",
         files={"cases.jsonl": boat(None), "jury.yaml": CRITIC.replace("gpt-4o-mini", "our-own")},
     )
-    assert (done.code, done.json["usage"]["cost_complete"], vendor.asked) == (0, False, 1)
+    assert (done.code, done.json["usage"]["cost_complete"], len(vendor.requests)) == (0, False, 1)
     refused = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--max-usd", "5", "--json")
     assert (
         refused.code,
         refused.json["statuses"]["ERROR"],
-        vendor.asked,
+        len(vendor.requests),
         "the price of the call is unknown" in refused.err,
         "or more" in run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run").out,
     ) == (1, 1, 1, True, True)
 
 
-def test_a_refused_key_is_an_outage_and_in_no_text(run: Command, vendor: Vendor) -> None:
-    vendor.status = 401
+def test_a_refused_key_is_an_outage_and_in_no_text(run: Command, vendor: Server) -> None:
+    vendor.plan = error("401 Unauthorized", f"wrong key {KEY}")
     done = run(
         *OUT,
         "--report",
@@ -220,24 +170,24 @@ def test_a_refused_key_is_an_outage_and_in_no_text(run: Command, vendor: Vendor)
     )
 
 
-def test_a_jury_file_with_an_address_needs_permission(run: Command, vendor: Vendor) -> None:
-    jury = f"criterion: The answer is polite.\nmodel: 'vllm:m'\nbase_url: {vendor.address}\n"
+def test_a_jury_file_with_an_address_needs_permission(run: Command, vendor: Server) -> None:
+    jury = f"criterion: The answer is polite.\nmodel: 'vllm:m'\nbase_url: {vendor.base_url('openai')}\n"
     done = run("judge", "cases.jsonl", "--jury", "jury.yaml", files={"cases.jsonl": boat(None), "jury.yaml": jury})
     assert (
         done.code,
-        vendor.asked,
+        len(vendor.requests),
         "--allow-base-url" in done.err,
         run("judge", "cases.jsonl", "--jury", "jury.yaml", "--allow-base-url").code,
-        vendor.asked,
+        len(vendor.requests),
     ) == (2, 0, True, 0, 1)
 
 
 def test_ctrl_c_keeps_what_is_judged_and_the_same_command_goes_on(run: Command) -> None:
     """On a terminal, with a bar; the partial summary is printed, and the exit code is 130."""
-    with Vendor(seconds=0.05) as vendor:
+    with Server(lambda request: [0.5 if request.number > 20 else 0.01, *polite(request)]) as vendor:
         (run.folder / "cases.jsonl").write_text(lines(boat(*[None] * 400, human_label=[None] * 399 + ["good"])))
         (run.folder / "jury.yaml").write_text(CRITIC)
-        env = environment(OPENAI_BASE_URL=vendor.address, OPENAI_API_KEY=KEY, TERM="xterm")
+        env = environment(OPENAI_BASE_URL=vendor.base_url("openai"), OPENAI_API_KEY=KEY, TERM="xterm")
         master, slave = pty.openpty()
         shown: list[bytes] = []
         streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": slave, "env": env}
@@ -253,7 +203,6 @@ def test_ctrl_c_keeps_what_is_judged_and_the_same_command_goes_on(run: Command) 
             out = process.communicate()[0]
         reader.join()
         os.close(master)
-        vendor.shutdown()
     err = b"".join(shown).decode()
     kept = [*read_results(run.folder / "r.jsonl")]
     assert (process.returncode, 5 <= len(kept) < 400, json.loads(out)["cases"], json.loads(out)["complete"]) == (

@@ -5,14 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from command import BOAT, Command, boat, command, environment, write
-from test_cli_continue import KEY, Vendor, vendor
+from command import BOAT, KEY, Command, boat, command, environment, write
+from model_server import Server, error
 
 from jury_adapters.checks import CHECKS
 from jury_adapters.config import jury_schema
 from jury_adapters.critic.rubric import bundled_rubrics
 
-__all__ = ["vendor"]
 OPTIONS = """
 jury out report store max-usd fail-under map label-column pass-label group dry-run limit json quiet overwrite
 allow-commands allow-base-url strict
@@ -86,18 +85,18 @@ def test_a_shown_rubric_is_a_file_that_can_be_changed(run: Command) -> None:
     )
 
 
-def test_doctor_says_which_keys_are_set_and_which_models_answer(run: Command, vendor: Vendor) -> None:
+def test_doctor_says_which_keys_are_set_and_which_models_answer(run: Command, vendor: Server) -> None:
     done = run("doctor", "--ask", "openai:gpt-4o-mini")
     assert (
         done.code,
-        vendor.asked,
+        len(vendor.requests),
         "OPENAI_API_KEY       set" in done.out,
         "openai:gpt-4o-mini answers in" in done.out,
         KEY not in done.out,
     ) == (0, 1, True, True, True)
     quietly = run("doctor", "--json").json
-    assert (quietly["keys_set"]["OPENAI_API_KEY"], quietly["models"], vendor.asked) == (True, {}, 1)
-    vendor.status = 401
+    assert (quietly["keys_set"]["OPENAI_API_KEY"], quietly["models"], len(vendor.requests)) == (True, {}, 1)
+    vendor.plan = error("401 Unauthorized", f"wrong key {KEY}")
     refused = run("doctor", "--ask", "openai:gpt-4o-mini", "--ask", "nobody:x")
     assert (
         refused.code,

@@ -1,8 +1,12 @@
 """Fixture of the tests of jury files: an environment with keys and without proxies."""
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 
 SECRET = "environment-secret-0123456789"
 

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from config_support import Listener, loaded, members, problem, write
+from config_support import listening, loaded, members, problem, write
 
 from jury_adapters.checks import CHECKS
 from jury_adapters.config import load_jury
@@ -26,36 +26,41 @@ PLACES = {
 
 
 def test_no_key_of_the_environment_goes_to_an_address_of_a_file(tmp_path: Path, secrets: str) -> None:
-    with Listener() as thief:
+    with listening() as thief:
+        url = thief.base_url("openai")
         for place, path in PLACES.items():
             for allowed in (False, True):
-                said = problem(tmp_path, place.format(model="openai:m", url=thief.url), allow_base_url=allowed)
+                said = problem(tmp_path, place.format(model="openai:m", url=url), allow_base_url=allowed)
                 assert (
                     said.startswith(f"{path}base_url: no address in a file gets a key, and openai:m needs one"),
                     secrets not in said,
                 ) == (True, True)
         for vendor, row in VENDORS.items():
             for name in (vendor, vendor.upper(), vendor.title()):
-                text = "{" + CRITIC.format(model=f"{name}:m", url=thief.url) + "}"
+                text = "{" + CRITIC.format(model=f"{name}:m", url=url) + "}"
                 assert ("no address in a file gets a key" in problem(tmp_path, text, allow_base_url=True)) == bool(
                     row.key_variable
                 )
-        assert thief.received == []
+        assert thief.requests == []
 
 
 def test_an_address_of_a_file_needs_permission_and_gets_no_key(tmp_path: Path, secrets: str) -> None:
-    with Listener() as server:
+    with listening() as server:
+        url = server.base_url("openai")
         for place, path in PLACES.items():
-            said = problem(tmp_path, place.format(model="vllm:m", url=server.url))
+            said = problem(tmp_path, place.format(model="vllm:m", url=url))
             assert (
                 said.startswith(f"{path}base_url: this address would get the judged texts"),
                 "allow_base_url=True or --allow-base-url" in said,
             ) == (True, True)
-        assert server.received == []
+        assert server.requests == []
         for model in ("vllm:m", "ollama:m", "llama.cpp:m"):
-            jury = loaded(tmp_path, "{" + CRITIC.format(model=model, url=server.url) + "}", allow_base_url=True)
+            jury = loaded(tmp_path, "{" + CRITIC.format(model=model, url=url) + "}", allow_base_url=True)
             assert asyncio.run(jury.ajudge(CASE)).passed
-        assert (len(server.received), not [request for request in server.received if secrets in request]) == (3, True)
+        assert (len(server.requests), secrets not in repr(server.requests)) == (
+            3,
+            True,
+        )
 
 
 def test_a_local_model_without_an_address_needs_no_permission(tmp_path: Path) -> None:
