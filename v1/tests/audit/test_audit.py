@@ -290,8 +290,11 @@ def test_own_cases_get_only_changes_that_are_certainly_wrong():
     ) == (True, 1)
     assert made[unsafe]["number"] == made[unsafe]["name"] == made[unsafe]["negation"] == []
     screen = NamesAndNumbers()
-    for name in ("number", "name", "foreign_sentence"):
-        assert {screen.judge(answer=text, contexts=contexts).status for text in made[right][name]} == {Status.FAIL}
+    assert [
+        name
+        for name in ("number", "name", "foreign_sentence")
+        if {screen.judge(answer=text, contexts=contexts).status for text in made[right][name]} != {Status.FAIL}
+    ] == []
     result = audit(passes_all, [Case(answer="水箱很大。", contexts=["水箱很大。"])], size=5)
     assert ("negation found no place in the answers" in result.notes, bool(result.unmet(min_kill_rate=0.5))) == (
         True,

@@ -344,12 +344,13 @@ def test_wrong_construction_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
         with pytest.raises(ConfigurationError, match="window_s="):
             Batches(tmp_path, **options)  # type: ignore[arg-type]
     batches = opened(tmp_path)
-    with pytest.raises(ConfigurationError, match="openai and anthropic have batches"):
-        batches.critic("groq:llama-3", "faithfulness")
-    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
-        batches.critic("openai:gpt-4o-mini", "faithfulness")
-    with pytest.raises(TypeError, match="limits"):
-        batches.critic("openai:gpt-4o-mini", "faithfulness", api_key=KEY, limits=None)
+    for model, more, kind, said in (
+        ("groq:llama-3", {}, ConfigurationError, "openai and anthropic have batches"),
+        ("openai:gpt-4o-mini", {}, ConfigurationError, "OPENAI_API_KEY"),
+        ("openai:gpt-4o-mini", {"api_key": KEY, "limits": None}, TypeError, "limits"),
+    ):
+        with pytest.raises(kind, match=said):
+            batches.critic(model, "faithfulness", **more)
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(batches.critic("openai:gpt-4o-mini", "faithfulness", api_key=KEY).model)
     batches.close()

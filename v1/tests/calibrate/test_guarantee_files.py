@@ -8,33 +8,15 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from jury_adapters import CascadedJury, ConfigurationError, Ensemble, InputError, Judgment, RecordedCritic, Tier, judge
-from jury_adapters.calibrate import Guarantee, calibrate
-from jury_adapters.config import load_jury
+from jury_adapters.calibrate import Guarantee
 from jury_adapters.critic.yaml import parse_yaml
 
 FIELDS = {
     "agreement": 0.9, "delta": 0.1, "threshold": 0.8, "tiers": {"small": 40, "all": 20}, "n": 70, "decided": 60,
     "errors": 2, "bound": 0.09, "constant": "PASS", "constant_agreement": 0.7, "fingerprint": "12e456789012",
 }  # fmt: skip
-JURY = """\
-tiers:
-  - {name: one, policy: escalate_on_split, judge: {jurors: {a: {recorded: a}}}}
-  - {name: both, judge: {jurors: {a: {recorded: a}, b: {recorded: b}}}}
-"""
 TEXT = st.text(min_size=1, max_size=12)
 PATHS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12)
-
-
-def cases(number=80):
-    words = ("PASS", "FAIL")
-    return [
-        {
-            "id": f"{i}",
-            "answer": f"{i}",
-            "metadata": {"votes": dict.fromkeys("ab", words[i % 2]), "human_label": words[i % 2]},
-        }
-        for i in range(number)
-    ]
 
 
 @settings(max_examples=30, deadline=None)
@@ -51,28 +33,6 @@ def test_a_guarantee_survives_its_jury_file_and_json(tiers, jury_file, constant)
         Guarantee.model_validate_json(found.model_dump_json()),
         str(found).isprintable(),
     ) == (found, found, True)
-
-
-def test_a_jury_file_with_a_guarantee_is_loaded_and_checked(tmp_path):
-    (tmp_path / "jury.yaml").write_text(JURY)
-    found = calibrate(load_jury(tmp_path / "jury.yaml"), cases(), jury_file="jury.yaml")
-    (tmp_path / "calibrated.yaml").write_text(found.guarantee.to_yaml())
-    loaded = load_jury(tmp_path / "calibrated.yaml")
-    assert (loaded.guarantee, loaded.fingerprint, [one.status for one in loaded.judge_many(cases())]) == (
-        found.guarantee,
-        found.fingerprint,
-        [one.status for one in found.judge_many(cases())],
-    )
-    changes = [
-        ("recorded: b", "recorded: c"),
-        ("name: one", "name: two"),
-        ("judge: {", "judge: {voting: unanimous, "),
-    ]
-    for old, new in changes:
-        (tmp_path / "jury.yaml").write_text(JURY.replace(old, new))
-        with pytest.raises(ConfigurationError, match=r"the guarantee is of the jury with the fingerprint") as refused:
-            load_jury(tmp_path / "calibrated.yaml")
-        assert (str(refused.value).count("\n"), "jury.yaml, whose fingerprint is" in str(refused.value)) == (0, True)
 
 
 def two_tiers(labels=("valid", "invalid"), policy="escalate_on_split", rule="majority"):

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from command import BOAT, PAIRS, Command, Content, Ran, accuracy_of, boat, command, environment
+from fact_tables import each_row
 
 from jury_adapters import read_results
 
@@ -41,25 +42,24 @@ ACCEPTED: dict[str, tuple[list[dict[str, Any]], str, int]] = {  # labels, what i
     "an id alone": ([{"id": "q1", "human_label": False}], "1 labels were found by the id alone", 1),
     "a row without a label": ([{"id": "q0", "human_label": "PASS"}, {"id": "zz", "human_label": ""}], "alone", 1),
     "a majority": (
-        [{"id": "q0", "answer": "A0.", "by": by, "human_label": one} for by, one in zip("abc", "PFP", strict=True)],
+        [{"id": "q0", "answer": "A0.", "by": by, "human_label": one}
+         for by, one in (("a", "PASS"), ("b", "FAIL"), ("c", "PASS"))],
         "", 1,
     ),
     "a second thought of one person": (
-        [{"id": "q0", "answer": "A0.", "by": "ann", "human_label": one} for one in ("F", "F", "P")], "", 1,
+        [{"id": "q0", "answer": "A0.", "by": "ann", "human_label": one} for one in ("FAIL", "FAIL", "PASS")], "", 1,
     ),
     "a contradiction is left out": (
-        [{"id": "q0", "answer": "A0.", "by": by, "human_label": one} for by, one in (("a", "P"), ("b", "F"))]
-        + [{"id": "q1", "answer": "A1.", "human_label": "F"}],
+        [{"id": "q0", "answer": "A0.", "by": by, "human_label": one} for by, one in (("a", "PASS"), ("b", "FAIL"))]
+        + [{"id": "q1", "answer": "A1.", "human_label": "FAIL"}],
         "1 cases have no majority of their labels", 1,
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", ACCEPTED)
+@each_row("what", ACCEPTED)
 def test_labels_find_their_answers(judged: Command, what: str) -> None:
     rows, said, compared = ACCEPTED[what]
-    words = {"P": "PASS", "F": "FAIL"}
-    rows = [{**row, "human_label": words.get(row["human_label"], row["human_label"])} for row in rows]
     done = judged("report", "r.jsonl", "--labels", "labels.jsonl", "--json", files={"labels.jsonl": rows})
     assert done.code == 0, done.err
     assert (said in done.err, bool(said), accuracy_of(done)) == (True, bool(done.err), (1.0, compared))
@@ -84,7 +84,7 @@ REFUSED: dict[str, tuple[Content, str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@each_row("what", REFUSED)
 def test_other_labels_are_refused(judged: Command, what: str) -> None:
     content, said = REFUSED[what]
     done = judged("report", "r.jsonl", "--labels", "labels.jsonl", files={"labels.jsonl": content})

@@ -32,17 +32,26 @@ def case(number: int) -> dict:
     return {"answer": f"Answer {number}.", "metadata": {"votes": votes, "human_label": "PASS" if good else "FAIL"}}
 
 
+CASES = [case(number) for number in range(120)]
+
+
 @pytest.fixture(scope="module")
-def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a jury file, and the file that a calibration of it wrote."""
+def calibration(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, CalibratedJury]:
+    """A folder with a jury file and the file that a calibration of it wrote, and the jury of the calibration."""
     folder = tmp_path_factory.mktemp("calibrated")
     jury = load_jury(write(folder, JURY))
-    found = calibrate(jury, [case(number) for number in range(120)], agreement=0.9, jury_file="jury.yaml")
+    found = calibrate(jury, CASES, agreement=0.9, jury_file="jury.yaml")
     write(folder, found.guarantee.to_yaml(), "calibrated.yaml")
-    return folder
+    return folder, found
 
 
-def test_a_calibrated_file_makes_the_jury_with_its_guarantee(calibrated: Path, monkeypatch) -> None:
+@pytest.fixture
+def calibrated(calibration: tuple[Path, CalibratedJury]) -> Path:
+    return calibration[0]
+
+
+def test_a_calibrated_file_makes_the_jury_with_its_guarantee(calibration, monkeypatch) -> None:
+    calibrated, found = calibration
     plain = load_jury(calibrated / "jury.yaml")
     jury = load_jury(calibrated / "calibrated.yaml")
     assert (
@@ -59,12 +68,18 @@ def test_a_calibrated_file_makes_the_jury_with_its_guarantee(calibrated: Path, m
         verdicts["unsure"].stopped_at,
         jury.judge(answer=" ").stopped_at,
     ) == (True, "ABSTAIN", "abstained", "empty")
+    assert (jury.guarantee, jury.fingerprint, [one.status for one in jury.judge_many(CASES)]) == (
+        found.guarantee,
+        found.fingerprint,
+        [one.status for one in found.judge_many(CASES)],
+    )
     monkeypatch.chdir(calibrated)
     assert load_jury("calibrated.yaml").fingerprint == jury.fingerprint
 
 
 CHANGES = {
     "a name": ("name: support", "name: other"),
+    "a name of a tier": ("name: two", "name: both"),
     "a policy": ("0.6", "0.7"),
     "a weight": ("weight: 3", "weight: 2"),
     "a juror": ("recorded: a}", "recorded: c}"),

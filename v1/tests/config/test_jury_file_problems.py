@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from config_support import loaded, problem, write
+from fact_tables import each_row
 
 from jury_adapters import ConfigurationError, InputError
 from jury_adapters.config import load_jury
@@ -109,7 +110,7 @@ PROBLEMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", PROBLEMS)
+@each_row("text", PROBLEMS)
 def test_a_mistake_is_told_in_one_line_with_its_place(text: str, tmp_path: Path) -> None:
     said = problem(tmp_path, text)
     assert (said.startswith(PROBLEMS[text]), len(said.splitlines())) == (True, 1)

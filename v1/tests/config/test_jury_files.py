@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from config_support import loaded, members, write
+from fact_tables import each_row
 
 from jury_adapters import CascadedJury, Critic, Ensemble, Rubric, Scorecard, Tier, open_model
 from jury_adapters.checks import LengthBetween, NotEmpty
@@ -87,7 +88,7 @@ ANSWERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", ANSWERS)
+@each_row("what", ANSWERS)
 def test_a_file_judges_answers(what: str, tmp_path: Path) -> None:
     text, statuses = ANSWERS[what]
     jury = loaded(tmp_path, text)
@@ -228,8 +229,7 @@ QUESTIONS = {
 def test_the_nearest_question_counts_for_every_critic_inside(tmp_path: Path) -> None:
     write(tmp_path, "criteria: Is it polite?", "own.yaml")
     write(tmp_path, "name: deep own\ncriteria: Is it polite?", "deep/own.yml")
-    for text, expected in QUESTIONS.items():
-        assert rubrics(loaded(tmp_path, text)) == expected, text
+    assert {text: rubrics(loaded(tmp_path, text)) for text in QUESTIONS} == QUESTIONS
 
 
 AB, CD = "labels: {A: pass, B: fail}", "labels: {C: pass, D: 0.2, E: abstain}"

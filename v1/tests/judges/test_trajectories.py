@@ -187,11 +187,15 @@ def test_limits_and_forbidden_tools():
 
 
 def test_nothing_is_said_of_a_run_that_is_not_known():
-    for check in (ToolCalls(["a"]), ForbiddenTools("a"), StepLimit(max_steps=1), NoToolErrors()):
-        assert (check.judge(question="?").status, check.judge(question="?", steps=[Step(tool="x")]).decided) == (
+    assert [
+        (check.judge(question="?").status, check.judge(question="?", steps=[Step(tool="x")]).decided)
+        for check in (ToolCalls(["a"]), ForbiddenTools("a"), StepLimit(max_steps=1), NoToolErrors())
+    ] == [
+        (
             "ABSTAIN",
             True,
         )
+    ] * 4
 
 
 def test_a_long_run_is_compared():

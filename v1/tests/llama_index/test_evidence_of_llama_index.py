@@ -142,8 +142,10 @@ def test_answers_to_parts_of_a_question_are_no_contexts():
 
 def test_a_node_that_the_application_made_counts_without_score_and_metadata():
     plain = NodeWithScore(node=TextNode(text="Sub question: asked by a reader. The ferry stopped in 2019."))
-    for response in (Response(BAD, [plain]), Response(BAD, [TextNode(text=PAGE)])):
-        assert len(default_case(run_of(QUESTION, response)).contexts) == 1
+    assert [
+        len(default_case(run_of(QUESTION, response)).contexts)
+        for response in (Response(BAD, [plain]), Response(BAD, [TextNode(text=PAGE)]))
+    ] == [1] * 2
 
 
 def test_the_answer_that_a_chat_passes_on_is_no_evidence_for_itself():

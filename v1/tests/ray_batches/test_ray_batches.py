@@ -63,8 +63,10 @@ def test_juries_are_files_judges_and_makers(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("JURY_TEST_CALLS", str(tmp_path))
     path = tmp_path / "jury.yaml"
     path.write_text("jurors:\n  text: {check: not_empty}\n")
-    for jury in (path, str(path), make, make(), pickle.loads(pickle.dumps(make())), lambda case: True):
-        assert JudgeBatch(jury)(batch(1))["jury_status"] == ["PASS"]
+    assert [
+        JudgeBatch(jury)(batch(1))["jury_status"]
+        for jury in (path, str(path), make, make(), pickle.loads(pickle.dumps(make())), lambda case: True)
+    ] == [["PASS"]] * 6
     for wrong in (
         {"jury": 3},
         {"jury": "gone.yaml"},

@@ -21,7 +21,6 @@ HOSTILE = (
     "'\"><b>& @team #12 GH-3 www.example.org https://e.org [link](http://e.org) ![i](//e) `code` ``x`` |cell| $m$ "
     "**b** __u__ :smile: {{ 7 * 7 }} {% raw %} [red]z[/red] \\ `"
 )
-PLAIN = "www.example.org"
 
 
 def texts(value: str) -> dict[str, Result]:

@@ -79,8 +79,9 @@ def test_the_checks_give_a_fail_for_what_cannot_be_read(workspace: Path) -> None
                 isinstance(expected, bytes) or path == "sparse.bin",
             )
     assert FileExists("inner/deep", "directory").judge(workspace=workspace).passed
-    for path in ("a.txt", "outdir", "nowhere"):
-        assert FileExists(path, "directory").judge(workspace=workspace).status == "FAIL"
+    assert [
+        FileExists(path, "directory").judge(workspace=workspace).status for path in ("a.txt", "outdir", "nowhere")
+    ] == ["FAIL"] * 3
 
 
 def test_every_entry_is_listed_and_no_link_is_followed(workspace: Path) -> None:
@@ -154,5 +155,6 @@ def test_patterns_match_parts_or_whole_paths() -> None:
         ("docs/a.md", "docs/*.md", True), ("x/docs/a.md", "docs/*.md", False), ("docs/x/a.md", "docs/x", True),
         ("docs/x/a.md", "docs/", True), ("ab", "a", False), ("A.LOG", "*.log", False),
     ]  # fmt: skip
-    for path, pattern, expected in rows:
-        assert matches_any(path, [pattern]) == expected, (path, pattern)
+    assert [
+        (path, pattern, expected) for path, pattern, expected in rows if matches_any(path, [pattern]) != expected
+    ] == []
