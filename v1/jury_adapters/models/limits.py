@@ -162,9 +162,12 @@ class Limiter:
         except TimeoutError:
             if not limit.expired():
                 raise
-            message = f"{self._name}: no answer within the deadline of {self._limits.deadline_s:g} s"
-            message += f"; last error: {call.error}" if call.error else ", waiting for its turn"
-            failure = ModelError(message, "timeout", sent=call.sent)
+            failure = ModelError(
+                f"{self._name}: no answer within the deadline of {self._limits.deadline_s:g} s"
+                + (f"; last error: {call.error}" if call.error else ", waiting for its turn"),
+                "timeout",
+                sent=call.sent,
+            )
             if call.sent or call.error:  # else it has only waited for its turn
                 call.failed(failure)
         else:
@@ -192,9 +195,9 @@ class Limiter:
                     or (asked or 0.0) > call.ends_at - _now()
                 ):
                     raise
-            # What the vendor asks for, and from the second time on a random part that grows.
+            # A random time that grows; or what the vendor asks for, and a little more so that not all come at once.
             grown = _random.uniform(0.0, min(30.0, 0.5 * 2 ** min(attempt - 1, 10)))
-            await asyncio.sleep(grown if asked is None else asked + (grown if attempt > 1 else 0.0))
+            await asyncio.sleep(grown if asked is None else asked + min(grown, 0.25 * asked) * (attempt > 1))
             attempt += 1
 
     async def _once(self, call: _Call) -> Reply:
@@ -204,22 +207,21 @@ class Limiter:
         for bucket, amount in ((self._requests, 1), (self._tokens, call.tokens)):
             if bucket is not None:
                 await bucket.draw(amount)
-        number, outcome, started = await self._slots.take(), "cut off", perf_counter()
+        number, outcome, pause, started = await self._slots.take(), "cut off", 0.0, perf_counter()
         try:
             self._check(call)  # again, because the wait may have been long
             call.sent = True
             reply = await call.attempt()
             outcome = reply.finish
         except ModelError as error:
-            outcome = error.kind
+            outcome, pause = error.kind, min(30.0, error.retry_after or 0.0)
             call.failed(error)
             raise
         finally:
-            self._slots.give(number, refused=outcome == "rate_limited")
+            self._slots.give(number, refused=outcome == "rate_limited", pause=pause)
             _log.debug("%s: %s after %.2f s", self._name, outcome, perf_counter() - started)
         self._in_a_row = 0
-        used = reply.usage.input_tokens + reply.usage.output_tokens
-        if self._tokens is not None and used:
+        if self._tokens is not None and (used := reply.usage.input_tokens + reply.usage.output_tokens):
             self._tokens.level += call.tokens - used
         return reply
 
@@ -242,7 +244,7 @@ class Slots:
     def __init__(self, most: int) -> None:
         self.allowed, self._most, self._places = float(most), most, most
         self._free = asyncio.Semaphore(most)
-        self._sent = self._counted_from = self._answered = self._refused = 0
+        self._sent = self._counted_from = self._answered = self._refused = self._held = 0
 
     async def take(self) -> int:
         """Wait for a place, first come, first served, and return the number of the call."""
@@ -253,17 +255,32 @@ class Slots:
         self._sent += 1
         return self._sent
 
-    def give(self, number: int, *, refused: bool) -> None:
-        """Give the place of a call back, and say whether the vendor refused it for the rate."""
+    def give(self, number: int, *, refused: bool, pause: float = 0.0) -> None:
+        """Give the place of a call back, and say whether the vendor refused it for the rate.
+
+        During the pause that a vendor asks for, nobody gets the place, if it is not the only one: the next call would
+        be refused too, and so many refusals would say more than they mean.
+        """
         if number > self._counted_from:
             self._answered += 1
             self._refused += refused
             if self._answered >= max(16, self.allowed):
                 share = self._refused / self._answered
-                grown = min(float(self._most), self.allowed * 1.05 + 1)
                 # A few refusals at random change nothing, up to a fifth.
-                self.allowed = max(1.0, self.allowed * (1 - share)) if share > 0.2 else grown
+                self.allowed = (
+                    max(1.0, self.allowed * (1 - share))
+                    if share > 0.2
+                    else min(float(self._most), self.allowed * 1.05 + 1)
+                )
                 self._answered, self._refused, self._counted_from = 0, 0, self._sent
+        if refused and pause and self._held + 1 < self.allowed:
+            self._held += 1
+            asyncio.get_running_loop().call_later(pause, self._free_one, 1)
+        else:
+            self._free_one()
+
+    def _free_one(self, held: int = 0) -> None:
+        self._held -= held
         self._places -= 1
         while self._places < int(self.allowed):
             self._places += 1

@@ -88,10 +88,10 @@ def model_of(given: Any) -> ChatModel:
         or inspect.iscoroutinefunction(given)
         or inspect.iscoroutinefunction(getattr(given, "__call__", None))  # noqa: B004
     ):
-        shown = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
         raise ConfigurationError(
             "a model is 'vendor:model', a LangChain chat model (without with_retry(), with_fallbacks() or bind()), a "
-            f"LlamaIndex LLM, an `async (prompt) -> str` function or a ChatModel, not {shown}"
+            "LlamaIndex LLM, an `async (prompt) -> str` function or a ChatModel, not "
+            f"{f'the class {given.__name__}' if isinstance(given, type) else type(given).__name__}"
         )
     return given if isinstance(given, ChatModel) else FunctionModel(given)
 

@@ -99,8 +99,12 @@ class FunctionModel(ObjectModel):
 
     def __init__(self, function: Callable[[str], Awaitable[str]]) -> None:
         # Another object of a class, or another method of it, may answer otherwise: it has no name that a store may use.
-        name = function.__qualname__ if isfunction(function) else f"<{type(function).__qualname__}>"
-        super().__init__(function, "function", name, getattr(function, "__module__", ""))
+        super().__init__(
+            function,
+            "function",
+            function.__qualname__ if isfunction(function) else f"<{type(function).__qualname__}>",
+            getattr(function, "__module__", ""),
+        )
 
     async def _ask(self, ready: Callable[[str], Awaitable[str]], prompt: Prompt, schema: Schema | None) -> Reply:
         if any(turn.images for turn in prompt.turns):

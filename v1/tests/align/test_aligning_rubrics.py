@@ -283,11 +283,11 @@ def test_examples_are_of_both_labels_and_show_what_the_rubric_shows():
     model = LearningModel("examples", 3)
     align(Critic(model, RUBRIC, name="critic"), cases, examples=4)
     longest = max(model.prompts, key=lambda prompt: len(prompt.turns))
-    assert [json.loads(turn.text)["answer"] for turn in longest.turns[1::2]] == ["YES", "NO"] * 2
     assert (
+        [json.loads(turn.text)["answer"] for turn in longest.turns[1::2]],
         all(json.loads(turn.text)["reasoning"].startswith("because ") for turn in longest.turns[1::2]),
         not any("secret" in turn.text for turn in longest.turns),
-    ) == (True, True)
+    ) == (["YES", "NO"] * 2, True, True)
 
 
 def test_with_a_store_nothing_is_paid_twice_and_a_spent_budget_changes_nothing(tmp_path):

@@ -145,8 +145,9 @@ def test_jurors_of_later_tiers_are_asked_about_every_probe():
     assert (
         [one.of for one in result.sections[GIVEN]],
         len(last._model_asked.prompts) == result.probes == result.usage.calls,
-    ) == (["cascade", "names", "panel"], True)
-    assert (found_of(result, KILLS, "panel").n, found_of(result, KILLS, "cascade", "number").value) == (16, 1.0)
+        found_of(result, KILLS, "panel").n,
+        found_of(result, KILLS, "cascade", "number").value,
+    ) == (["cascade", "names", "panel"], True, 16, 1.0)
 
 
 def test_nested_juries_are_taken_apart():
@@ -283,11 +284,12 @@ def test_own_cases_get_only_changes_that_are_certainly_wrong():
     for answer in (right, unsafe):
         plan = plan_probes(passes_all, [Case(answer=answer, contexts=contexts)], size=50)
         made[answer] = {name: [one.case.answer for one in plan if one.operator == name] for name in OWN}
-    assert (all(made[right].values()), not any("300" in text for text in made[right]["number"])) == (True, True)
     assert (
+        all(made[right].values()),
+        not any("300" in text for text in made[right]["number"]),
         all(right not in (text, text.replace(" not ", " ")) for text in made[right]["name"]),
         made[right]["negation"][0].count(" not "),
-    ) == (True, 1)
+    ) == (True, True, True, 1)
     assert made[unsafe]["number"] == made[unsafe]["name"] == made[unsafe]["negation"] == []
     screen = NamesAndNumbers()
     assert [

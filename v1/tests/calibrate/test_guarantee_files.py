@@ -97,17 +97,15 @@ def test_a_calibrated_jury_is_a_judge_like_any_other():
     guarantee = Guarantee(**{**FIELDS, "tiers": {"jury": 60}, "fingerprint": says.fingerprint})
     jury = guarantee.applied_to(says)
     unsure, sure = (jury.judge(answer="", metadata={"sure": sure}) for sure in (0.79, 0.8))
-    assert (unsure.status.value, unsure.stopped_at, sure.status.value, sure.stopped_at) == (
-        "ABSTAIN",
-        "abstained",
-        "PASS",
-        "jury",
-    )
-    assert (sure.score, sure.confidence, Ensemble([jury]).judge(answer="", metadata={"sure": 0.1}).status.value) == (
-        0.4,
-        0.8,
-        "ABSTAIN",
-    )
+    assert (
+        unsure.status.value,
+        unsure.stopped_at,
+        sure.status.value,
+        sure.stopped_at,
+        sure.score,
+        sure.confidence,
+        Ensemble([jury]).judge(answer="", metadata={"sure": 0.1}).status.value,
+    ) == ("ABSTAIN", "abstained", "PASS", "jury", 0.4, 0.8, "ABSTAIN")
     assert (
         jury.fingerprint != says.fingerprint == jury.jury.fingerprint,
         guarantee.applied_to(says.with_timeout(5)).timeout,

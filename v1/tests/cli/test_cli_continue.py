@@ -66,8 +66,9 @@ def test_results_of_another_jury_are_refused_unless_they_are_to_be_replaced(run:
         done.code,
         (run.folder / "r.jsonl").read_bytes(),
         "r.jsonl, line 1, is of another jury; choose another file, or --overwrite" in done.err,
-    ) == (2, before, True)
-    assert (run(*OUT, "--overwrite").json["cases"], statuses(run.folder / "r.jsonl")) == (1, ["PASS"])
+        run(*OUT, "--overwrite").json["cases"],
+        statuses(run.folder / "r.jsonl"),
+    ) == (2, before, True, 1, ["PASS"])
 
 
 def test_a_file_that_holds_no_results_is_refused(run: Command) -> None:
@@ -104,8 +105,8 @@ def test_a_store_pays_for_nothing_twice_and_a_dry_run_pays_for_nothing(run: Comm
         len(vendor.requests),
         estimate.json["total"]["cost_usd"] > 0,
         not (run.folder / "r.jsonl").exists(),
-    ) == (0, 2, 0, True, True)
-    assert "2 cases; an upper limit" in run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run").out
+        "2 cases; an upper limit" in run("judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run").out,
+    ) == (0, 2, 0, True, True, True)
     for _ in range(2):
         done = run("judge", "cases.jsonl", "--jury", "jury.yaml", "--store", "runs.db", "--json")
         assert (done.code, done.json["statuses"]["PASS"], len(vendor.requests)) == (0, 2, 2)
@@ -118,15 +119,13 @@ def test_a_budget_leaves_cases_undecided_and_a_larger_one_goes_on(run: Command, 
         *OUT, "--max-usd", str(6 * cost + 0.0002), files={"cases.jsonl": boat(*[None] * 12), "jury.yaml": CRITIC}
     )
     passed = done.json["statuses"]["PASS"]
-    assert (0 < passed < 12, done.json["statuses"]["ERROR"], done.json["usage"]["cost_usd"] <= 6 * cost + 0.0002) == (
-        True,
-        12 - passed,
-        True,
-    )
-    assert (f"--max-usd: {12 - passed} calls did not fit, after $" in done.err, done.code) == (
-        True,
-        1 if passed < 6 else 0,
-    )
+    assert (
+        0 < passed < 12,
+        done.json["statuses"]["ERROR"],
+        done.json["usage"]["cost_usd"] <= 6 * cost + 0.0002,
+        f"--max-usd: {12 - passed} calls did not fit, after $" in done.err,
+        done.code,
+    ) == (True, 12 - passed, True, True, 1 if passed < 6 else 0)
     whole = run(*OUT, "--max-usd", "1")
     assert (whole.code, whole.json["statuses"]["PASS"], len(vendor.requests)) == (0, 12, 12)
 
@@ -205,13 +204,13 @@ def test_ctrl_c_keeps_what_is_judged_and_the_same_command_goes_on(run: Command) 
         os.close(master)
     err = b"".join(shown).decode()
     kept = [*read_results(run.folder / "r.jsonl")]
-    assert (process.returncode, 5 <= len(kept) < 400, json.loads(out)["cases"], json.loads(out)["complete"]) == (
-        130,
-        True,
-        len(kept),
-        False,
-    )
-    assert f"stopped by Ctrl-C: {len(kept)} of 400 rows are judged; the same command goes on with r.jsonl" in err
+    assert (
+        process.returncode,
+        5 <= len(kept) < 400,
+        json.loads(out)["cases"],
+        json.loads(out)["complete"],
+        f"stopped by Ctrl-C: {len(kept)} of 400 rows are judged; the same command goes on with r.jsonl" in err,
+    ) == (130, True, len(kept), False, True)
     assert "/400" in err  # the bar
     assert ("Traceback" not in err, {one.judgment.status for one in kept}) == (True, {Status.PASS})
 

@@ -122,8 +122,12 @@ def test_every_command_has_a_help_with_its_options(run: Command) -> None:
         if (f"  {name} " in top, run(name, "-h").out.startswith(f"Usage: jury {name}")) != (True, True)
     ] == []
     options = run("judge", "--help").out
-    assert [name for name in OPTIONS.split() if f"--{name} " not in options] == []
-    assert (run("--version").out.startswith("jury-adapters "), run().code, run("jugde").code) == (True, 2, 2)
+    assert (
+        [name for name in OPTIONS.split() if f"--{name} " not in options],
+        run("--version").out.startswith("jury-adapters "),
+        run().code,
+        run("jugde").code,
+    ) == ([], True, 2, 2)
 
 
 PROGRAM = """
@@ -145,8 +149,13 @@ def test_the_help_loads_no_statistics_and_a_process_ends_with_the_exit_code(run:
         run.folder, PROGRAM, *["judge", "cases.jsonl", "--jury", "jury.yaml", "--json", "--fail-under", "1"]
     )
     shown, _, found = done.stdout.rpartition("[]\n")
-    assert (done.returncode, json.loads(found)["cases"], "--version" in shown) == (1, 1, True)
-    assert ("1 of 1 cases could not be judged" in done.stderr, "\x1b" in found + done.stderr) == (True, False)
+    assert (
+        done.returncode,
+        json.loads(found)["cases"],
+        "--version" in shown,
+        "1 of 1 cases could not be judged" in done.stderr,
+        "\x1b" in found + done.stderr,
+    ) == (1, 1, True, True, False)
 
 
 def test_a_reader_that_goes_away_gets_no_traceback(run: Command) -> None:

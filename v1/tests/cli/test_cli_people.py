@@ -236,8 +236,8 @@ def test_a_person_labels_blind_and_each_label_is_on_the_disk_before_the_next_cas
         [row["human_label"] for row in rows],
         {row["by"] for row in rows},
         {row["key"] for row in rows} < set(keys_of(judged.folder)),
-    ) == (["PASS", "FAIL"], {"ann"}, True)
-    assert b"1 labels more in labels.jsonl; next: jury report r.jsonl --labels labels.jsonl" in person.shown
+        b"1 labels more in labels.jsonl; next: jury report r.jsonl --labels labels.jsonl" in person.shown,
+    ) == (["PASS", "FAIL"], {"ann"}, True, True)
     done = judged("report", "r.jsonl", "--labels", "labels.jsonl", "--json")
     assert (done.code, done.err) == (0, "")
 
@@ -272,11 +272,13 @@ def test_contested_cases_come_first_and_ctrl_c_keeps_the_labels(run: Command, ty
     run(*JUDGE, "r.jsonl", files={"cases.jsonl": rows, "jury.yaml": PAIRS})
     first = typed("2", "r.jsonl", "--out", "labels.jsonl")
     assert (first.code, "1 of 1  q1" in first.out) == (0, True)  # the only one that needs review
-    assert ("[1] A  [2] B" in first.out, "answer A:" in first.out, "\x1b[2J" not in first.out) == (True, True, True)
     assert (
+        "[1] A  [2] B" in first.out,
+        "answer A:" in first.out,
+        "\x1b[2J" not in first.out,
         [(row["id"], row["human_label"]) for row in written(run.folder)],
         "these cases are no random sample" in first.err,
-    ) == ([("q1", "B")], True)
+    ) == (True, True, True, [("q1", "B")], True)
     none = run("review", "r.jsonl", "--out", "labels.jsonl")
     assert (none.code, "no such case left to label" in none.err) == (0, True)
     second = typed("1\x03", "r.jsonl", "--out", "labels.jsonl", "--sample", "9")

@@ -225,8 +225,9 @@ def test_a_failed_call_is_an_error_that_does_not_vote(server: Server) -> None:
         result.consensus,
         result.disagreement,
         result.krippendorff_alpha,
-    ) == (["KEEP", "ERROR", "PARSE_FAIL"], "KEEP", False, None)
-    assert ("401" in (result.verdicts[1].error or ""), "wire-key-9" not in result.model_dump_json()) == (True, True)
+        "401" in (result.verdicts[1].error or ""),
+        "wire-key-9" not in result.model_dump_json(),
+    ) == (["KEEP", "ERROR", "PARSE_FAIL"], "KEEP", False, None, True, True)
     missing = ours.Critic("c", "m").judge("q")
     assert (missing.kind, missing.critic_id, "Set DEEPSEEK_API_KEY env var" in (missing.error or "")) == (
         "ERROR",

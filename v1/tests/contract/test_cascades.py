@@ -53,9 +53,11 @@ BY_RULE = ("reject_on_any_fail", "accept_on_all_pass")
 @each_row(("policy", "votes", "options", "status", "why"), STOPS)
 def test_a_policy_stops_or_goes_on(policy: str, votes: str, options: dict, status: str | None, why: str) -> None:
     passing, verdict = (cascade_of(votes, policy, last, **options).judge("?") for last in (PASS, FAIL))
-    assert (passing.status, verdict.status) == (status or "PASS", status or "FAIL")
-    assert verdict.stopped_at == ("first" if status else "last")
-    assert [*verdict.tiers] == (["first"] if status else ["first", "last"])
+    assert ((passing.status, verdict.status), verdict.stopped_at, [*verdict.tiers]) == (
+        (status or "PASS", status or "FAIL"),
+        "first" if status else "last",
+        ["first"] if status else ["first", "last"],
+    )
     assert verdict.skipped == (("last",) if status else ())
     assert why in verdict.tiers["first"].why
     assert verdict.tiers["first"].by_rule is verdict.by_rule is (status is not None and policy in BY_RULE)
@@ -87,9 +89,11 @@ def test_a_tier_may_be_a_single_judge(said: Judgment, stops: dict) -> None:
     for policy in ("reject_on_any_fail", "accept_on_all_pass", "escalate_below"):
         jury = CascadedJury([Tier("first", Says(said, labels={"A": "LABEL"}), policy), Tier("last", Says(PASS))])
         verdict = jury.judge("?")
-        assert verdict.stopped_at == ("first" if policy in stops else "last")
-        assert verdict.status == stops.get(policy, "PASS")
-        assert verdict.label == (said.label if policy in stops else None)
+        assert (verdict.stopped_at, verdict.status, verdict.label) == (
+            "first" if policy in stops else "last",
+            stops.get(policy, "PASS"),
+            said.label if policy in stops else None,
+        )
 
 
 FINAL = [("PF", "FAIL"), ("PP", "PASS"), ("--", "ABSTAIN"), ("P!", "ERROR")]
@@ -112,11 +116,12 @@ def test_a_verdict_has_score_label_confidence_and_findings_of_the_tier_at_which_
         [Tier("cheap", first, "escalate_below"), Tier("good", Says(said, labels={"good": "PASS"}))], name="my jury"
     )
     verdict = jury.judge("?")
-    assert (verdict.score, verdict.label, verdict.confidence) == (0.9, "good", 0.95)
-    assert (verdict.findings, verdict.reasoning) == (said.findings, "at good: it fits")
-    assert (verdict.usage.calls, verdict.critic) == (3, "my jury")
-    assert jury.labels == {"good": "PASS"}
-    assert jury.size == 2
+    assert (
+        (verdict.score, verdict.label, verdict.confidence),
+        (verdict.findings, verdict.reasoning),
+        (verdict.usage.calls, verdict.critic),
+    ) == ((0.9, "good", 0.95), (said.findings, "at good: it fits"), (3, "my jury"))
+    assert (jury.labels, jury.size) == ({"good": "PASS"}, 2)
 
 
 def test_a_policy_that_overrules_the_vote_gives_no_number_and_the_reasons_of_those_it_followed() -> None:
@@ -124,12 +129,16 @@ def test_a_policy_that_overrules_the_vote_gives_no_number_and_the_reasons_of_tho
     said = [fine, fine, Judgment(status="FAIL", reasoning="it leaks a key", score=0.1)]
     jury = Ensemble([Says(one, f"j{place}") for place, one in enumerate(said)], voting="average")
     verdict = CascadedJury([Tier("guard", jury, "reject_on_any_fail"), Tier("last", Says(PASS))]).judge("?")
-    assert verdict.tiers["guard"].status == "PASS"
-    assert (verdict.status, verdict.score, verdict.confidence) == ("FAIL", None, None)
-    assert verdict.reasoning == "at guard: it leaks a key"
+    assert (verdict.tiers["guard"].status, (verdict.status, verdict.score, verdict.confidence), verdict.reasoning) == (
+        "PASS",
+        ("FAIL", None, None),
+        "at guard: it leaks a key",
+    )
     broken = cascade_of("PP!", "reject_on_any_fail", if_broken="reject").judge("?")
-    assert (broken.status, broken.error, broken.confidence) == ("FAIL", None, None)
-    assert broken.reasoning == "at first: a judge broke, and if_broken='reject'"
+    assert ((broken.status, broken.error, broken.confidence), broken.reasoning) == (
+        ("FAIL", None, None),
+        "at first: a judge broke, and if_broken='reject'",
+    )
 
 
 REVIEW = [  # policy of the first tier; its votes; the review reasons of the cascade
@@ -173,12 +182,16 @@ def test_cascades_nest() -> None:
     inner = cascade_of("PPF", "reject_on_any_fail")
     outer = CascadedJury([Tier("screen", Says(PASS, "screen judge"), "reject_on_any_fail"), Tier("deep", inner)])
     verdict = outer.judge("?")
-    assert (verdict.status, verdict.stopped_at) == ("FAIL", "deep")
-    assert [*verdict.tiers] == ["screen", "deep"]
-    assert (verdict.tiers["deep"].stopped_at, [*verdict.tiers["deep"].tiers]) == ("first", ["first"])
-    assert verdict.tiers["deep"].skipped == ("last",)
-    assert (verdict.by_rule, verdict.agreement) == (True, None)
-    assert [one.critic for one in verdict.jurors()] == ["screen judge", "j0", "j1", "j2"]
+    assert (
+        (verdict.status, verdict.stopped_at),
+        [*verdict.tiers],
+        (verdict.tiers["deep"].stopped_at, [*verdict.tiers["deep"].tiers]),
+    ) == (("FAIL", "deep"), ["screen", "deep"], ("first", ["first"]))
+    assert (
+        verdict.tiers["deep"].skipped,
+        (verdict.by_rule, verdict.agreement),
+        [one.critic for one in verdict.jurors()],
+    ) == (("last",), (True, None), ["screen judge", "j0", "j1", "j2"])
 
 
 def test_review_reasons_of_a_cascade_inside_are_those_of_the_cascade_around() -> None:
@@ -214,7 +227,6 @@ def test_later_tiers_are_asked_only_when_needed() -> None:
     for votes in product("PF-!", repeat=2):
         last = Says(PASS)
         jury = CascadedJury([Tier("a", Ensemble(jurors_of(votes)), "escalate_on_split"), Tier("b", last)])
-        assert last.asked == 0
-        assert jury.judge("?").stopped_at == ("b" if last.asked else "a")
+        assert (last.asked, jury.judge("?").stopped_at) == (0, "b" if last.asked else "a")
         agree = len({*votes} - {"-"}) == 1 and "!" not in votes
         assert last.asked == (0 if agree else 1)

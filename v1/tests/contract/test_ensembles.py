@@ -353,8 +353,7 @@ CUSTOM = [
 @each_row(("rule", "found"), CUSTOM)
 def test_a_function_of_the_votes_is_a_rule(rule: object, found: tuple) -> None:
     verdict = verdict_of("P-PF", voting=rule, weights=[1, 1, 2, 1])
-    assert (verdict.status.value, verdict.label, verdict.score) == found
-    assert len(verdict.judgments) == 4
+    assert ((verdict.status.value, verdict.label, verdict.score), len(verdict.judgments)) == (found, 4)
 
 
 def test_a_function_of_the_votes_sees_each_vote_that_was_cast() -> None:
@@ -370,11 +369,12 @@ def test_a_verdict_carries_judgments_weights_names_and_usage() -> None:
     paid = [Judgment(status="PASS", usage=Usage(calls=1, cost_usd=0.5)), Judgment(status="FAIL", usage=Usage(calls=2))]
     jury = Ensemble([Says(one, "critic") for one in paid], weights=[3, 1], name="panel")
     verdict = jury.judge("?")
-    assert (verdict.critic, verdict.voting, verdict.weights, verdict.skipped) == ("panel", "majority", (3.0, 1.0), ())
-    assert [*verdict.by_name] == ["critic", "critic-2"]
-    assert verdict.usage == Usage(calls=3, cost_usd=0.5)
-    assert (jury.size, jury.cost) == (2, 0)
-    assert Ensemble([jury, jury]).size == 4
+    assert ((verdict.critic, verdict.voting, verdict.weights, verdict.skipped), [*verdict.by_name], verdict.usage) == (
+        ("panel", "majority", (3.0, 1.0), ()),
+        ["critic", "critic-2"],
+        Usage(calls=3, cost_usd=0.5),
+    )
+    assert ((jury.size, jury.cost), Ensemble([jury, jury]).size) == ((2, 0), 4)
 
 
 def test_judgments_may_be_counted_without_asking() -> None:
@@ -463,8 +463,7 @@ def test_samples_count_from_that_of_the_caller_and_only_for_a_judge_that_is_ther
     Ensemble({"x": a, "y": b, "z": twin}).judge("?")
     assert log == [(a.fingerprint, 0), (b.fingerprint, 0), (a.fingerprint, 1)]
     log.clear()
-    assert a.with_samples(3).judge("?").voting == "majority"
-    assert [sample for _, sample in log] == [0, 1, 2]
+    assert (a.with_samples(3).judge("?").voting, [sample for _, sample in log]) == ("majority", [0, 1, 2])
 
 
 def test_no_juror_is_asked_for_a_sample_of_another_juror_whatever_its_kind() -> None:

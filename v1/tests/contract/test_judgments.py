@@ -91,9 +91,11 @@ NESTED = judgments(st.lists(judgments(st.lists(judgments(), max_size=1)), min_si
 def test_a_judgment_survives_json_pickle_and_copies(judgment: Judgment) -> None:
     for text in (judgment.model_dump_json(), judgment.model_dump_json(exclude_defaults=True)):
         again = Judgment.model_validate_json(text)
-        assert again == judgment
-        assert again.model_dump_json() == judgment.model_dump_json()
-        assert json.loads(text, parse_constant=pytest.fail)["status"] == judgment.status
+        assert (again, again.model_dump_json(), json.loads(text, parse_constant=pytest.fail)["status"]) == (
+            judgment,
+            judgment.model_dump_json(),
+            judgment.status,
+        )
     for other in (pickle.loads(pickle.dumps(judgment)), copy.deepcopy(judgment), Judgment(**dict(judgment))):
         assert other == judgment
         with pytest.raises(TypeError):
@@ -286,8 +288,10 @@ READINGS = [  # judgment; passed; decided; ballot; number
 def test_a_judgment_is_read_in_one_way(
     judgment: Judgment, passed: bool | None, decided: bool, ballot: str | None, number: float | None
 ) -> None:
-    assert (judgment.passed, judgment.decided) == (passed, decided)
-    assert (judgment.ballot, judgment.number) == (ballot, number)
+    assert ((judgment.passed, judgment.decided), (judgment.ballot, judgment.number)) == (
+        (passed, decided),
+        (ballot, number),
+    )
     assert Verdict is Judgment
 
 
@@ -311,8 +315,10 @@ def test_nothing_in_a_judgment_can_be_changed() -> None:
         with pytest.raises((TypeError, ValidationError, AttributeError)):
             change()
     judgment.by_name.clear()
-    assert judgment == Judgment.model_validate_json(judgment.model_dump_json())
-    assert (judgment.metadata, judgment.judgments) == ({"a": {"b": (1,)}}, (PASS,))
+    assert (judgment, (judgment.metadata, judgment.judgments)) == (
+        Judgment.model_validate_json(judgment.model_dump_json()),
+        ({"a": {"b": (1,)}}, (PASS,)),
+    )
 
 
 def test_metadata_are_a_copy_of_what_was_given() -> None:
@@ -460,8 +466,7 @@ REVIEW = [
 
 @each_row(("judgment", "reasons"), REVIEW)
 def test_review_reasons(judgment: Judgment, reasons: tuple) -> None:
-    assert {*judgment.review_reasons} == {*reasons}
-    assert len(judgment.review_reasons) == len(reasons)
+    assert ({*judgment.review_reasons}, len(judgment.review_reasons)) == ({*reasons}, len(reasons))
     assert judgment.needs_review is bool(reasons)
 
 
@@ -497,9 +502,11 @@ def test_jurors_are_the_single_judges_at_any_depth() -> None:
     leaves = [Judgment(status="PASS", critic=name) for name in "abc"]
     inner = Judgment(status="PASS", critic="inner", judgments=leaves[:2])
     outer = Judgment(status="PASS", critic="outer", judgments=[inner, leaves[2]])
-    assert [one.critic for one in outer.jurors()] == ["a", "b", "c"]
-    assert [*outer.by_name] == ["inner", "c"]
-    assert [*leaves[0].jurors()] == []
+    assert ([one.critic for one in outer.jurors()], [*outer.by_name], [*leaves[0].jurors()]) == (
+        ["a", "b", "c"],
+        ["inner", "c"],
+        [],
+    )
     assert (outer.tiers, outer.stopped_at) == ({}, None)
 
 

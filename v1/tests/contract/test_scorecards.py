@@ -64,9 +64,11 @@ def test_a_verdict_names_each_criterion_and_what_broke() -> None:
         pass_when=2, name="card",
     )  # fmt: skip
     verdict = card.judge("?")
-    assert (verdict.status, verdict.voting, verdict.critic) == ("ERROR", "scorecard", "card")
-    assert verdict.error == "true: OSError: down"
-    assert verdict.reasoning == "polite FAIL (rude); true ERROR (OSError: down); short PASS"
+    assert ((verdict.status, verdict.voting, verdict.critic), verdict.error, verdict.reasoning) == (
+        ("ERROR", "scorecard", "card"),
+        "true: OSError: down",
+        "polite FAIL (rude); true ERROR (OSError: down); short PASS",
+    )
     assert [*verdict.by_name] == ["short", "polite", "true"]
 
 
@@ -109,9 +111,11 @@ def test_a_scorecard_has_usage_no_labels_and_no_agreement() -> None:
     split = Ensemble(jurors_of("PF"), tie="pass")
     card = Scorecard({"a": Says(paid), "b": Says(paid), "c": Says(FAIL), "d": split}, pass_when=2)
     verdict = card.judge("?")
-    assert (verdict.status, verdict.score, verdict.usage.calls) == ("PASS", 0.75, 2)
-    assert (card.labels, card.size, verdict.agreement) == ({}, 5, None)
-    assert verdict.review_reasons == ("low_agreement",)
+    assert (
+        (verdict.status, verdict.score, verdict.usage.calls),
+        (card.labels, card.size, verdict.agreement),
+        verdict.review_reasons,
+    ) == (("PASS", 0.75, 2), ({}, 5, None), ("low_agreement",))
 
 
 @each_row("votes", ["".join(votes) for votes in product("PF-!", repeat=2)])
@@ -121,13 +125,17 @@ def test_chains_ask_until_one_stops_them(votes: str) -> None:
         first = next((one for one in said if one != "P"), "P")
         both = all_of(*jurors_of(said)).judge("?")
         asked = said.index(first) + 1 if first != "P" else 3
-        assert (both.status, len(both.judgments)) == (votes_of(first)[0].status, asked)
-        assert both.skipped == tuple(f"j{place}" for place in range(asked, 3))
+        assert ((both.status, len(both.judgments)), both.skipped) == (
+            (votes_of(first)[0].status, asked),
+            tuple(f"j{place}" for place in range(asked, 3)),
+        )
         one = any_of(*jurors_of(said)).judge("?")
         asked = said.index("P") + 1 if "P" in said else 3
         worst = next(letter for letter in "P!-F" if letter in said[:asked])
-        assert (one.status, len(one.judgments)) == (votes_of(worst)[0].status, asked)
-        assert one.skipped == tuple(f"j{place}" for place in range(asked, 3))
+        assert ((one.status, len(one.judgments)), one.skipped) == (
+            (votes_of(worst)[0].status, asked),
+            tuple(f"j{place}" for place in range(asked, 3)),
+        )
         assert one.agreement is both.agreement is None
 
 
@@ -153,9 +161,11 @@ def test_the_judgment_that_decides_a_chain_gives_its_label_findings_and_reason()
     chain = all_of(Says(Judgment(status="PASS", usage=Usage(calls=1)), "first"), last)
     verdict = chain.judge("?")
     assert (verdict.score, verdict.label, verdict.confidence) == (None, "bad", None)  # of judges with different marks
-    assert (verdict.reasoning, verdict.findings, verdict.usage.calls) == ("length: too long", said.findings, 3)
-    assert chain.labels == {"bad": "FAIL"}
-    assert all_of(Says(PASS, "first")).judge("?").reasoning == "first: PASS"
+    assert (
+        (verdict.reasoning, verdict.findings, verdict.usage.calls),
+        chain.labels,
+        all_of(Says(PASS, "first")).judge("?").reasoning,
+    ) == (("length: too long", said.findings, 3), {"bad": "FAIL"}, "first: PASS")
 
 
 FALLBACKS = [  # what the judge and its fallbacks say; status; the one that was used; how many were asked
@@ -173,9 +183,15 @@ def test_fallbacks_are_asked_where_a_judge_breaks(said: tuple, status: str, used
     first, *others = jurors_of(said)
     jury = first.with_fallbacks(*others)
     verdict = jury.judge("?")
-    assert (verdict.status, verdict.critic, jury.name) == (status, "j0", "j0")
-    assert sum(one.asked for one in (first, *others)) == asked
-    assert verdict.metadata == ({"fallback_used": used, "fallback_errors": ("down",) * (asked - 1)} if used else {})
+    assert (
+        (verdict.status, verdict.critic, jury.name),
+        sum(one.asked for one in (first, *others)),
+        verdict.metadata,
+    ) == (
+        (status, "j0", "j0"),
+        asked,
+        {"fallback_used": used, "fallback_errors": ("down",) * (asked - 1)} if used else {},
+    )
 
 
 class Slow(Judge):
@@ -188,9 +204,10 @@ def test_fallbacks_keep_what_was_said_and_paid_and_each_has_its_own_time_limit()
     costly = Judgment(status="ERROR", error="cut", usage=Usage(calls=1, cost_complete=False))
     said = Judgment(status="PASS", score=0.9, metadata={"x": 1}, usage=Usage(calls=2), model="m")
     verdict = slow.with_fallbacks(Says(costly, "costly"), Says(said, "last")).judge("?")
-    assert (verdict.status, verdict.score, verdict.model) == ("PASS", 0.9, "m")
-    assert verdict.metadata == {"x": 1, "fallback_used": "last", "fallback_errors": ("timeout", "cut")}
-    assert verdict.usage == Usage(calls=3, cost_complete=False)
+    assert ((verdict.status, verdict.score, verdict.model), verdict.metadata, verdict.usage) == (
+        ("PASS", 0.9, "m"),
+        {"x": 1, "fallback_used": "last", "fallback_errors": ("timeout", "cut")},
+        Usage(calls=3, cost_complete=False),
+    )
     jury = Says(ERROR, "first").with_fallbacks(Ensemble(jurors_of("PPF")))
-    assert len(jury.judge("?").judgments) == 3
-    assert jury.size == 4
+    assert (len(jury.judge("?").judgments), jury.size) == (3, 4)

@@ -198,8 +198,8 @@ def test_they_vote_in_one_jury_with_critics_and_checks_sync_and_async():
         verdict.usage.calls,
         verdict.usage.cost_usd,
         verdict.usage.cost_complete,
-    ) == ("looked", 3, pytest.approx(0.003), True)
-    assert [one.status for one in jury.judge_many([RIGHT, WRONG] * 3)] == ["PASS", "FAIL"] * 3
+        [one.status for one in jury.judge_many([RIGHT, WRONG] * 3)],
+    ) == ("looked", 3, pytest.approx(0.003), True, ["PASS", "FAIL"] * 3)
 
 
 def test_a_prompt_is_filled_with_the_texts_of_the_case():
@@ -207,12 +207,17 @@ def test_a_prompt_is_filled_with_the_texts_of_the_case():
     for prompt in (CORRECTNESS_PROMPT, RAG_GROUNDEDNESS_PROMPT):
         assert from_evaluator(create_llm_as_judge(prompt=prompt, judge=model)).judge(RIGHT).passed
     correct, grounded = model.sent
-    assert [
-        word
-        for word in ("<input>\\nWhen did it stop?\\n</input>", "<reference_outputs>\\nIn 2018.\\n</reference_outputs>")
-        if word not in correct
-    ] == []
-    assert "It stopped in 2018.\\n\\nIt was blue." in grounded
+    assert (
+        [
+            word
+            for word in (
+                "<input>\\nWhen did it stop?\\n</input>",
+                "<reference_outputs>\\nIn 2018.\\n</reference_outputs>",
+            )
+            if word not in correct
+        ],
+        "It stopped in 2018.\\n\\nIt was blue." in grounded,
+    ) == ([], True)
     told = from_evaluator(Scorer(), scale=(0, 1)).judge(RIGHT).reasoning
     assert ("'input': 'When did it stop?'" in told, "'context': 'It stopped in 2018." in told) == (True, True)
     from_evaluator(create_trajectory_llm_as_judge(judge=model)).judge(RIGHT)
@@ -371,14 +376,12 @@ def test_what_an_evaluator_asks_inside_an_application_is_in_none_of_its_streams(
 
 
 def test_its_name_is_that_of_the_evaluator_or_of_its_result():
-    assert (from_evaluator(exact_match).name, from_evaluator(exact_match, name="mine").judge(RIGHT).critic) == (
-        "exact_match",
-        "mine",
-    )
     assert (
+        from_evaluator(exact_match).name,
+        from_evaluator(exact_match, name="mine").judge(RIGHT).critic,
         from_evaluator(load_evaluator("exact_match")).name,
         from_evaluator(FaithfulnessEvaluator(llm=Says())).name,
-    ) == ("exact_match", "FaithfulnessEvaluator")
+    ) == ("exact_match", "mine", "exact_match", "FaithfulnessEvaluator")
     unnamed = from_evaluator(create_llm_as_judge(prompt=RULES, judge=scoring(True), feedback_key="right"))
     assert (unnamed.name, unnamed.judge(RIGHT).critic) == ("", "right")
     two = [from_evaluator(one, name="x").fingerprint for one in (exact_match, levenshtein_distance)]

@@ -97,13 +97,14 @@ def test_the_screen_of_a_rag_jury_rejects_without_a_model():
 def test_a_rag_jury_asks_the_first_model_about_the_passages_and_all_about_the_answer():
     first, second = agreeing(), agreeing()
     verdict = rag_jury(first, second).judge(CASE)
-    assert ([*verdict.tiers["criteria"].by_name], len(first.prompts), len(second.prompts), verdict.status) == (
-        ["faithfulness", "hallucination", "answer_relevance"],
-        4,
-        3,
-        "PASS",
-    )
-    assert (verdict.review_reasons, first.prompts[0].system != first.prompts[1].system) == ((), True)
+    assert (
+        [*verdict.tiers["criteria"].by_name],
+        len(first.prompts),
+        len(second.prompts),
+        verdict.status,
+        verdict.review_reasons,
+        first.prompts[0].system != first.prompts[1].system,
+    ) == (["faithfulness", "hallucination", "answer_relevance"], 4, 3, "PASS", (), True)
 
 
 def test_one_no_of_a_model_fails_an_unanimous_criterion_and_irrelevant_passages_end_it():
@@ -139,11 +140,13 @@ def seen(case):
 @pytest.mark.parametrize("case", [CHAT, Case.model_validate_json(CHAT.model_dump_json())], ids=["read", "from a file"])
 def test_each_turn_is_judged_with_what_came_before_it_and_nothing_later(case):
     verdict = EachTurn(seen).judge(case)
-    assert verdict.status == "PASS"
-    assert [one.reasoning for one in verdict.judgments] == [
-        "Give me my money back.|It is done.|['20 euros were sent']|None|2",
-        "When does the ferry run?|At nine.|['It runs at nine.']|At nine.|7",
-    ]
+    assert (verdict.status, [one.reasoning for one in verdict.judgments]) == (
+        "PASS",
+        [
+            "Give me my money back.|It is done.|['20 euros were sent']|None|2",
+            "When does the ferry run?|At nine.|['It runs at nine.']|At nine.|7",
+        ],
+    )
 
 
 def test_the_calls_of_every_turn_are_judged():

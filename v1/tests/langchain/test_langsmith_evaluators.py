@@ -423,8 +423,7 @@ def test_trap_13_offline_nothing_is_attempted(loop, tracing, no_network, monkeyp
         return critic.invoke("is it so?").text == "yes"
 
     (row,) = loop(target, [example()], [JuryEvaluator(asks, key="k"), JuryEvaluator(asks, key="t", trace=True)])
-    assert {one.score for one in results_of(row).values()} == {1.0}
-    assert no_network == []
+    assert ({one.score for one in results_of(row).values()}, no_network) == ({1.0}, [])
 
 
 def test_trap_13_while_judging_tracing_is_off_unless_asked_for(traced):
@@ -567,9 +566,11 @@ def test_a_simulation_of_openevals_takes_our_evaluator():
     found = run_multiturn_simulation(
         app=app, user=[QUESTION, "Thanks!"], trajectory_evaluators=[evaluator], max_turns=2
     )
-    assert [one["key"] for one in found["evaluator_results"]] == ["polite"]
-    assert (cases[0].question, cases[0].answer) == ("Thanks!", "You are welcome.")
-    assert [message.content for message in cases[0].messages] == [QUESTION, HONEST]
+    assert (
+        [one["key"] for one in found["evaluator_results"]],
+        (cases[0].question, cases[0].answer),
+        [message.content for message in cases[0].messages],
+    ) == (["polite"], ("Thanks!", "You are welcome."), [QUESTION, HONEST])
 
 
 def test_a_runnable_is_a_target():

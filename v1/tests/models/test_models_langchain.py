@@ -87,9 +87,11 @@ def package(request):
 
 def test_the_reply_of_a_package_over_http(server, package):
     reply = ask(model_of(chat(package, server)))
-    assert (reply.text, reply.finish) == ("echo: Is it so?", "stop")
-    assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 11, 7)
-    assert reply.model == ("gpt-test" if package == "openai" else "claude-test")
+    assert (
+        (reply.text, reply.finish),
+        (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens),
+        reply.model,
+    ) == (("echo: Is it so?", "stop"), (1, 11, 7), "gpt-test" if package == "openai" else "claude-test")
 
 
 def test_the_name_says_whose_prices_apply(server, package):
@@ -117,14 +119,18 @@ def test_the_schema_reaches_anthropic_as_a_tool(server):
     tool = {"type": "tool_use", "id": "t", "name": "judgment", "input": {"answer": "YES"}}
     server.plan = lambda request: [response(answer(request, content=[tool], stop_reason="tool_use"))]
     reply = ask(model_of(chat("anthropic", server)), schema=SCHEMA)
-    assert (json.loads(reply.text), reply.finish) == ({"answer": "YES"}, "stop")
-    assert server.requests[0].body["tools"][0]["input_schema"]["properties"] == SCHEMA["properties"]
+    assert (
+        (json.loads(reply.text), reply.finish),
+        server.requests[0].body["tools"][0]["input_schema"]["properties"],
+    ) == (({"answer": "YES"}, "stop"), SCHEMA["properties"])
 
 
 def test_a_schema_by_a_tool_of_any_package():
     model = Fake(arguments={"answer": "YES"})
-    assert json.loads(ask(model_of(model), schema=SCHEMA).text) == {"answer": "YES"}
-    assert ask(model_of(Fake(text="NO, I think")), schema=SCHEMA).text == "NO, I think"
+    assert (
+        json.loads(ask(model_of(model), schema=SCHEMA).text),
+        ask(model_of(Fake(text="NO, I think")), schema=SCHEMA).text,
+    ) == ({"answer": "YES"}, "NO, I think")
 
 
 def test_a_model_without_schemas_is_asked_in_text():
@@ -139,9 +145,11 @@ def test_a_refused_schema_is_left_out_now_and_later(server, package, plain):
 
     server.plan = plan
     model = model_of(chat(package, server))
-    assert ask(model, "one", SCHEMA).text == "echo: one"
-    assert ask(model, "two", SCHEMA).text == "echo: two"
-    assert len(server.requests) == 3
+    assert (ask(model, "one", SCHEMA).text, ask(model, "two", SCHEMA).text, len(server.requests)) == (
+        "echo: one",
+        "echo: two",
+        3,
+    )
 
 
 def test_another_refusal_leaves_the_schema(server, package):
@@ -323,8 +331,10 @@ def test_errors_of_the_packages_have_their_kind_and_no_key(server, package):
     for line, kind, transient in ERRORS:
         server.plan = error(line, f"no: {KEY}", retry_after="7")
         found = failure(model_of(chat(package, server)))
-        assert (found.kind, found.transient, found.sent) == (kind, transient, False)
-        assert found.retry_after == (None if "Moved" in line else 7.0)
+        assert ((found.kind, found.transient, found.sent), found.retry_after) == (
+            (kind, transient, False),
+            None if "Moved" in line else 7.0,
+        )
 
 
 @pytest.mark.parametrize(
@@ -359,8 +369,7 @@ def test_the_identity_is_that_of_the_answers(server, package):
     def identity(**options):
         return model_of(chat(package, server, **options)).identity
 
-    assert identity() == identity()
-    assert identity(api_key="another-key-of-mine") == identity()
+    assert (identity(), identity(api_key="another-key-of-mine")) == (identity(), identity())
     assert KEY not in identity()
     others = {identity(temperature=0.5), identity(max_tokens=7), identity(base_url="http://elsewhere/v1"), identity()}
     assert len(others) == 4

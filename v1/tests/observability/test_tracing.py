@@ -123,9 +123,11 @@ def test_a_cascade_says_which_tiers_ran(spans: Spans) -> None:
     with trace_juries(spans.provider):
         cascade().judge(CASE)
     found = spans.attributes("judge court")
-    assert (found["jury_adapters.tiers"], found["jury_adapters.stopped_at"]) == (("screen", "panel"), "panel")
-    assert found["jury_adapters.skipped"] == ("final",)
-    assert spans.attributes("judge short")["jury_adapters.tier"] == "screen"
+    assert (
+        (found["jury_adapters.tiers"], found["jury_adapters.stopped_at"]),
+        found["jury_adapters.skipped"],
+        spans.attributes("judge short")["jury_adapters.tier"],
+    ) == ((("screen", "panel"), "panel"), ("final",), "screen")
     assert spans.attributes("judge panel")["jury_adapters.tier.policy"] == "escalate_on_split"
     assert "jury_adapters.tier" not in spans.attributes("judge later")
 
@@ -246,8 +248,7 @@ def test_labels_and_scores(spans: Spans, outcome: Any, label: str, score: float 
     with trace_juries(spans.provider):
         judge(lambda case: outcome, name="one", labels=None).judge(CASE)
     found = spans.attributes("judge one")
-    assert found["gen_ai.evaluation.score.label"] == label
-    assert found.get("gen_ai.evaluation.score.value") == score
+    assert (found["gen_ai.evaluation.score.label"], found.get("gen_ai.evaluation.score.value")) == (label, score)
 
 
 def test_a_call_in_the_words_of_the_conventions(spans: Spans) -> None:
@@ -314,8 +315,10 @@ def test_a_judge_that_breaks_marks_its_span(spans: Spans, failure: BaseException
     with trace_juries(spans.provider):
         Ensemble([judge(breaks, name="broken")], name="jury", errors="ignore").judge(CASE)
     span = spans.one("judge broken")
-    assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, kind)
-    assert spans.attributes("judge broken")["error.type"] == kind
+    assert ((span.status.status_code, span.status.description), spans.attributes("judge broken")["error.type"]) == (
+        (StatusCode.ERROR, kind),
+        kind,
+    )
     assert spans.one("judge jury").status.is_unset  # it abstains, which is not an error
     assert "swordfish" not in spans.text
 
@@ -325,8 +328,10 @@ def test_a_call_that_fails_marks_its_span_and_that_of_its_judge(spans: Spans, ki
     with trace_juries(spans.provider):
         truth(ModelError(f"swordfish {KEY}", kind), limits=Limits(attempts=1)).judge(CASE)
     for name in ("chat scripted", "judge truth"):
-        assert spans.attributes(name)["error.type"] == kind
-        assert (spans.one(name).status.status_code, spans.one(name).status.description) == (StatusCode.ERROR, kind)
+        assert (
+            spans.attributes(name)["error.type"],
+            (spans.one(name).status.status_code, spans.one(name).status.description),
+        ) == (kind, (StatusCode.ERROR, kind))
     assert not [word for word in ("swordfish", KEY, KEY[:16]) if word in spans.text]
 
 
@@ -418,9 +423,11 @@ def test_texts_where_they_are_asked_for_without_keys(spans: Spans, monkeypatch: 
         secret_jury().judge(case)
     assert not [secret for secret in ("correct horse battery staple", KEY, KEY[:16]) if secret in spans.text]
     root, chat = spans.attributes("judge court"), spans.attributes("chat scripted")
-    assert root["jury_adapters.case.answer"] == "plain words [key]"
-    assert root["jury_adapters.case.reference"] == "[key] swordfish"
-    assert root["jury_adapters.case.contexts"] == ("a", "b [key]")
+    assert (
+        root["jury_adapters.case.answer"],
+        root["jury_adapters.case.reference"],
+        root["jury_adapters.case.contexts"],
+    ) == ("plain words [key]", "[key] swordfish", ("a", "b [key]"))
     assert spans.attributes("judge truth")["gen_ai.evaluation.explanation"] == "because I say so"
     assert "jury_adapters.case.answer" not in spans.attributes("judge truth")
     (asked,) = json.loads(chat["gen_ai.input.messages"])
@@ -428,8 +435,10 @@ def test_texts_where_they_are_asked_for_without_keys(spans: Spans, monkeypatch: 
     assert "plain words" in asked["parts"][0]["content"]
     (answered,) = json.loads(chat["gen_ai.output.messages"])
     assert "because I say so" in answered["parts"][0]["content"]
-    assert json.loads(chat["gen_ai.system_instructions"])[0]["type"] == "text"
-    assert spans.one("judge broken").status.description == "ValueError: no swordfish with [key]"
+    assert (
+        json.loads(chat["gen_ai.system_instructions"])[0]["type"],
+        spans.one("judge broken").status.description,
+    ) == ("text", "ValueError: no swordfish with [key]")
 
 
 def test_a_failed_call_with_texts_has_no_key(spans: Spans) -> None:
@@ -463,8 +472,7 @@ def test_it_ends_with_the_block_and_a_second_tracing_replaces_the_first(spans: S
             first.stop()
             pair().judge(CASE)
         pair().judge(CASE)
-    assert spans.tree == [PAIR, PAIR]
-    assert other.all == ()
+    assert (spans.tree, other.all) == ([PAIR, PAIR], ())
 
 
 def test_a_tracing_that_ends_while_a_case_is_judged_ends_its_spans(spans: Spans) -> None:

@@ -37,11 +37,14 @@ def test_rows_come_back_with_their_judgments_in_order() -> None:
 
     given = batch(5)
     judged = JudgeBatch(odd)(given)
-    assert (list(judged), all(judged[name] is given[name] for name in given)) == (
+    assert (
+        list(judged),
+        all(judged[name] is given[name] for name in given),
+        judged["jury_status"],
+        judged["jury_reasoning"][1:3],
+    ) == (
         [*given, *(f"jury_{name}" for name in COLUMNS)],
         True,
-    )
-    assert (judged["jury_status"], judged["jury_reasoning"][1:3]) == (
         ["FAIL", "PASS", "FAIL", "PASS", "FAIL"],
         ["1 with 0 contexts", "2 with 2 contexts"],
     )

@@ -75,13 +75,11 @@ def test_a_fail_that_only_broken_judges_caused_is_in_no_rate_but_has_not_passed(
     first = [row[0] for row in rows_of(summary, "First cases to look at") if "FAIL only" in row[2]]
     assert len(first) == by_errors
     words = {row[0]: row[1] for row in summary.tables()[0].rows}
-    assert (words.get("FAIL only because judges broke", 0), words.get("review: FAIL only because judges broke", 0)) == (
-        by_errors,
-        by_errors,
-    )
     assert (
-        bool(rows_of(summary, "Warnings") and rows_of(summary, "Warnings")[0][0].startswith("FAIL only")) == by_errors
-    )
+        words.get("FAIL only because judges broke", 0),
+        words.get("review: FAIL only because judges broke", 0),
+        bool(rows_of(summary, "Warnings") and rows_of(summary, "Warnings")[0][0].startswith("FAIL only")),
+    ) == (by_errors, by_errors, by_errors)
 
 
 GATES = [  # the verdicts, the share that must pass, and words of the reasons why it is not met
@@ -207,8 +205,8 @@ def test_labels_of_contested_cases_alone_are_called_no_random_sample():
     assert (
         "Corrected by the human labels, 50.0 % of all cases pass (95 % interval " in notes[0],
         "Corrected" not in notes[1],
-    ) == (True, True)
-    assert "On the corrected rate: labelled cases are no random sample: 0.000 of them have verdicts of PASS" in notes[1]
+        "On the corrected rate: labelled cases are no random sample: 0.000 of them have verdicts of PASS" in notes[1],
+    ) == (True, True, True)
 
 
 def test_many_labels_are_counted_together_beyond_the_most_frequent():
@@ -232,8 +230,8 @@ def test_labels_have_counts_and_no_pass_rate():
         report.tables()[0].title,
         [row[:2] for row in report.tables()[0].rows][:3],
         report.to_dict()["pass_rate"],
-    ) == ("3 cases, 2 decided", [("K", 1), ("D", 1), ("ABSTAIN", 1)], None)
-    assert rows_of(report, "The jury against human labels")[0][:2] == ("accuracy", 0.5)
+        rows_of(report, "The jury against human labels")[0][:2],
+    ) == ("3 cases, 2 decided", [("K", 1), ("D", 1), ("ABSTAIN", 1)], None, ("accuracy", 0.5))
     forged = Judgment(status="LABEL", label="PASS")
     assert (Report([forged]).tables()[0].rows, counted(forged).share_passed) == ((("label PASS", 1, "100.0 %"),), 0.0)
 
@@ -251,12 +249,15 @@ def test_a_pairwise_judge_is_one_judge():
 def test_unknown_costs_are_not_zero():
     unknown = Usage(calls=2, cost_complete=False)
     report = Report([said("P", critic="x", usage=unknown), said("P", critic="y", usage=Usage(calls=1, cost_usd=0.5))])
-    assert {row[0]: row[5] for row in rows_of(report, "Costs")} == {
-        "x": "unknown",
-        "y": "$0.5000",
-        "all": "$0.0000 or more",
-    } | {"all": "$0.5000 or more"}
-    assert rows_of(report, "Warnings") == [("calls of an unknown cost: the sum is a lower bound", 1)]
+    assert ({row[0]: row[5] for row in rows_of(report, "Costs")}, rows_of(report, "Warnings")) == (
+        {
+            "x": "unknown",
+            "y": "$0.5000",
+            "all": "$0.0000 or more",
+        }
+        | {"all": "$0.5000 or more"},
+        [("calls of an unknown cost: the sum is a lower bound", 1)],
+    )
     stored = Report([said("P", critic="x", usage=Usage(calls=2, cost_usd=1.0).as_recorded())])
     assert (rows_of(stored, "Costs")[0], not rows_of(Report([said("P")]), "Costs")) == (
         ("x", "", 0, 0, 0, "$0.0000", 2),
@@ -344,10 +345,16 @@ def test_the_votes_of_a_summary_are_those_that_statistics_read(kind, rows):
     given = [one for one in given if one.judgment.status != "FAIL" or not one.judgment.rests_on_broken]
     theirs = Votes.of(given)
     ours = votes_of(counted(*given))
-    assert (ours.labels, ours.jurors, ours.selected) == (theirs.labels, theirs.jurors, theirs.selected)
-    assert [
-        name for name in ("codes", "asked", "gold") if not (np.array_equal(getattr(ours, name), getattr(theirs, name)))
-    ] == []
+    assert (
+        ours.labels,
+        ours.jurors,
+        ours.selected,
+        [
+            name
+            for name in ("codes", "asked", "gold")
+            if not (np.array_equal(getattr(ours, name), getattr(theirs, name)))
+        ],
+    ) == (theirs.labels, theirs.jurors, theirs.selected, [])
     same = [one.groups[:, None] == one.groups for one in (ours, theirs)]
     assert np.array_equal(*same)
 
@@ -386,8 +393,10 @@ def trees():
 def test_judgments_of_any_shape_have_a_report_whose_rows_sum_to_the_cases(judgments):
     report = Report(judgments, title="any")
     counts = [row[1] for row in report.tables()[0].rows if not row[0].startswith(("needs review", "review: "))]
-    assert sum(counts) == report.summary.cases == len(judgments)
-    assert [table for table in report.tables() if not ({len(row) for row in table.rows} <= {len(table.columns)})] == []
+    assert (
+        sum(counts) == report.summary.cases == len(judgments),
+        [table for table in report.tables() if not ({len(row) for row in table.rows} <= {len(table.columns)})],
+    ) == (True, [])
     assert (bool(report.to_html()), bool(str(report)), bool(report.to_markdown()), bool(report.to_json())) == (
         True,
         True,

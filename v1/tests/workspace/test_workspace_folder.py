@@ -78,10 +78,10 @@ def test_the_checks_give_a_fail_for_what_cannot_be_read(workspace: Path) -> None
                 True,
                 isinstance(expected, bytes) or path == "sparse.bin",
             )
-    assert FileExists("inner/deep", "directory").judge(workspace=workspace).passed
-    assert [
-        FileExists(path, "directory").judge(workspace=workspace).status for path in ("a.txt", "outdir", "nowhere")
-    ] == ["FAIL"] * 3
+    assert (
+        FileExists("inner/deep", "directory").judge(workspace=workspace).passed,
+        [FileExists(path, "directory").judge(workspace=workspace).status for path in ("a.txt", "outdir", "nowhere")],
+    ) == (True, ["FAIL"] * 3)
 
 
 def test_every_entry_is_listed_and_no_link_is_followed(workspace: Path) -> None:
