@@ -20,7 +20,9 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path[:0] = [str(TESTS / "ray_batches"), str(TESTS / "store")]
-os.environ["PYTHONPATH"] = os.pathsep.join([str(TESTS / "ray_batches"), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(TESTS / "ray_batches"), str(TESTS.parent), os.environ.get("PYTHONPATH", "")]
+)
 os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0")
 
 

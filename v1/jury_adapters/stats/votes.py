@@ -384,7 +384,7 @@ def _group_numbers(keys: Sequence[str], groups: Sequence[Any]) -> Ints:
         for case, name in enumerate(map(_word, values))
         if name
     ]
-    ends = np.array(links, dtype=np.int64).reshape(-1, 2)
+    ends = np.array(links, dtype=np.int32).reshape(-1, 2)  # SciPy 1.11 takes no others
     graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n + len(names),) * 2)
     return connected_components(graph, directed=False)[1][:n].astype(np.int64) if n else np.zeros(0, dtype=np.int64)
 
