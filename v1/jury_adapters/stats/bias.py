@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
+import scipy  # whose stats, 70 MiB, are loaded when they are used
 
 from jury_adapters.stats.figures import (
     FEW,
@@ -48,7 +48,7 @@ def position_bias(votes: Votes) -> tuple[Figure, ...]:
         favour = 1 * (first == a) + (second == b) - (first == b) - (second == a)  # above 0: the one shown first
         if asked.any():
             flips = share("first position among flips", favour > 0, asked & (favour != 0), votes.groups, of=voter)
-            test = stats.binomtest(flips.details["hits"], flips.n).pvalue if flips.n else 1.0
+            test = scipy.stats.binomtest(flips.details["hits"], flips.n).pvalue if flips.n else 1.0
             found.append(share("position consistency", first == second, asked, votes.groups, of=voter))
             found.append(replace(flips, details={**flips.details, "p_value": float(test)}))
     return tuple(found) or (undefined("position consistency", 0, "no pair was judged in both orders"),)
@@ -84,7 +84,7 @@ def ranks(values: Floats, strata: Floats | Ints) -> Floats:
     """Return the ranks within each stratum, as shares of its size, less their mean."""
     found = np.zeros(len(values))
     for inside in (strata == stratum for stratum in np.unique(strata)):
-        found[inside] = (stats.rankdata(values[inside]) - (inside.sum() + 1) / 2) / inside.sum()
+        found[inside] = (scipy.stats.rankdata(values[inside]) - (inside.sum() + 1) / 2) / inside.sum()
     return found
 
 

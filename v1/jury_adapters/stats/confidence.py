@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import stats
+import scipy  # whose stats, 70 MiB, are loaded when they are used
 
 from jury_adapters.stats.bias import rank_correlation, ranks
 from jury_adapters.stats.figures import Bools, Figure, Floats, Ints, figure, mean, over, undefined
@@ -66,13 +66,13 @@ def _quality(stated: Floats, right: Bools, groups: Ints, voter: str) -> Iterator
 
 
 def _auroc(stated: Floats, right: Bools, groups: Ints, voter: str) -> Figure:
-    name, wrong, place = "AUROC of confidence", ~right, stats.rankdata(stated)
+    name, wrong, place = "AUROC of confidence", ~right, scipy.stats.rankdata(stated)
     if right.all() or wrong.all():
         return undefined(
             name, len(right), f"all votes with a confidence are {'right' if right[0] else 'wrong'}", of=voter
         )
-    place[right] = (place[right] - stats.rankdata(stated[right])) / wrong.sum()  # share of wrong votes below
-    place[wrong] = 1 - (place[wrong] - stats.rankdata(stated[wrong])) / right.sum()  # share of right votes above
+    place[right] = (place[right] - scipy.stats.rankdata(stated[right])) / wrong.sum()  # share of wrong votes below
+    place[wrong] = 1 - (place[wrong] - scipy.stats.rankdata(stated[wrong])) / right.sum()  # share of right votes above
     area = place[right].mean()
     return figure(
         name,

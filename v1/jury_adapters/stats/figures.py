@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special  # scipy.stats would take 70 MiB
 
 from jury_adapters.core.text import visible
 
@@ -29,7 +29,7 @@ LEVEL = 0.05
 DRAWS = 1000
 _NUMBERS = 20_000_000  # random numbers of one bootstrap; of very many different rows there are fewer draws
 _TINY = 1e-12
-_Z = float(stats.norm.ppf(1 - LEVEL / 2))
+_Z = float(special.ndtri(1 - LEVEL / 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +267,7 @@ def widening(groups: Ints) -> float:
     cluster heterogeneity*.
     """
     effective = len(groups) ** 2 / (np.unique(groups, return_counts=True)[1] ** 2).sum()
-    few_units, all_units = stats.t.ppf(1 - LEVEL / 2, [max(1.0, effective - 1), max(1.0, len(groups) - 1)])
+    few_units, all_units = special.stdtrit([max(1.0, effective - 1), max(1.0, len(groups) - 1)], 1 - LEVEL / 2)
     return float(few_units / all_units)
 
 
@@ -293,7 +293,7 @@ def zero_test(moves: Floats, groups: Ints) -> float:
     freedom = squares.sum() ** 2 / max(float((squares**2).sum()), _TINY) - 1
     if freedom <= _TINY:
         return 1.0
-    return float(2 * stats.t.sf(abs(sums.sum()) / sqrt(float((sums**2).sum())), freedom))
+    return float(2 * special.stdtr(freedom, -abs(sums.sum()) / sqrt(float((sums**2).sum()))))
 
 
 def sums_by_group(items: Floats, groups: Ints) -> Floats:

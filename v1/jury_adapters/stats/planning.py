@@ -5,14 +5,14 @@ from collections.abc import Callable
 from math import ceil, log, log1p, sqrt
 
 import numpy as np
-from scipy import stats
+import scipy  # whose stats, 70 MiB, are loaded when they are used
 
 from jury_adapters.core.values import ROUNDING, ConfigurationError
 from jury_adapters.stats.figures import LEVEL, Floats
 
 MOST = 100_000
 FEWEST_DECIDED = 30  # a calibration grants nothing on fewer decided cases
-_Z = float(stats.norm.ppf(1 - LEVEL / 2))
+_Z = float(scipy.special.ndtri(1 - LEVEL / 2))
 
 
 def labels_for_interval(half_width: float, rate: float, *, group_size: float = 1.0, correlation: float = 0.0) -> int:
@@ -40,7 +40,7 @@ def labels_for_interval(half_width: float, rate: float, *, group_size: float = 1
     def narrow(n: int) -> bool:
         hits = np.arange(n + 1)
         half = _Z / (n + _Z**2) * np.sqrt(hits * (n - hits) / n + _Z**2 / 4)
-        return bool(stats.binom.pmf(hits, n, rate) @ half <= half_width + ROUNDING)
+        return bool(scipy.stats.binom.pmf(hits, n, rate) @ half <= half_width + ROUNDING)
 
     return _in_groups(_smallest(narrow, 1), group_size, correlation)
 
@@ -82,7 +82,7 @@ def labels_for_guarantee(
     def granted(n: int) -> bool:
         decided, chances = _binomial(n, coverage)
         allowed = _most_errors(decided, alpha, level)
-        passes = np.where(decided >= fewest, stats.binom.cdf(allowed, decided, 1 - expected), 0.0)
+        passes = np.where(decided >= fewest, scipy.stats.binom.cdf(allowed, decided, 1 - expected), 0.0)
         return bool(chances @ passes >= power)
 
     return _smallest(granted, fewest)
@@ -133,7 +133,7 @@ def cases_for_difference(
     def found(n: int) -> bool:
         pairs, chances = _binomial(n, min(1.0, discordant))
         allowed = _most_errors(pairs, 0.5, LEVEL / 2)
-        tails = stats.binom.cdf(allowed, pairs, better) + stats.binom.cdf(allowed, pairs, 1 - better)
+        tails = scipy.stats.binom.cdf(allowed, pairs, better) + scipy.stats.binom.cdf(allowed, pairs, 1 - better)
         return bool(chances @ tails >= power)
 
     return _in_groups(_smallest(found, 1), group_size, correlation)
@@ -143,7 +143,7 @@ def _of_different_cases(difference: float, rate: float, power: float) -> int:
     _check(rate=(rate, -ROUNDING, 1 - difference + ROUNDING))
     other, middle = min(1.0, rate + difference), rate + difference / 2
     spread = sqrt(rate * (1 - rate) + other * (1 - other))
-    reach = _Z * sqrt(2 * middle * (1 - middle)) + float(stats.norm.ppf(power)) * spread
+    reach = _Z * sqrt(2 * middle * (1 - middle)) + float(scipy.stats.norm.ppf(power)) * spread
     return ceil((reach / difference) ** 2)
 
 
@@ -162,13 +162,13 @@ def _binomial(n: int, share: float) -> tuple[Floats, Floats]:
     """Return the counts of ``Bin(n, share)`` within ten standard deviations, and their probabilities."""
     reach = 10 * sqrt(n * share * (1 - share)) + 10
     counts = np.arange(max(0, ceil(n * share - reach)), min(n, int(n * share + reach)) + 1)
-    return counts.astype(np.float64), np.asarray(stats.binom.pmf(counts, n, share))
+    return counts.astype(np.float64), np.asarray(scipy.stats.binom.pmf(counts, n, share))
 
 
 def _most_errors(n: Floats, rate: float, level: float) -> Floats:
     """Return the most errors c of n with ``P(Bin(n, rate) <= c) <= level``; -1 if there is none."""
-    found = stats.binom.ppf(level, n, rate)
-    return np.asarray(found - (stats.binom.cdf(found, n, rate) > level), dtype=np.float64)
+    found = scipy.stats.binom.ppf(level, n, rate)
+    return np.asarray(found - (scipy.stats.binom.cdf(found, n, rate) > level), dtype=np.float64)
 
 
 def _smallest(enough: Callable[[int], bool], start: int) -> int:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import hypot
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from jury_adapters.core.values import ConfigurationError
 from jury_adapters.stats.figures import (
@@ -145,7 +145,7 @@ def _paired_difference(name: str, apart: Floats, groups: Ints, undecided: int = 
     details = {"a_only": int((apart == -1).sum()), "b_only": int((apart == 1).sum())}
     p_value = zero_test(apart, groups)
     if len(np.unique(groups)) == len(groups) and np.isin(apart, (-1, 0, 1)).all():
-        p_value = float(stats.binomtest(details["b_only"], max(1, sum(details.values()))).pvalue)
+        p_value = min(1.0, 2 * float(special.bdtr(min(details.values()), max(1, sum(details.values())), 0.5)))
     found = figure(
         name,
         np.column_stack([apart, np.ones(len(apart))]),

@@ -47,6 +47,8 @@ Run = Callable[..., pytest.RunResult]
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run these tests in a new project with a jury file, and return the result."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    for name in ("CI", "BUILD_NUMBER"):  # with which pytest repeats whole messages in its summary
+        monkeypatch.delenv(name, raising=False)
 
     def start(tests: str, *options: str, ini: str = "") -> pytest.RunResult:
         pytester.makefile(".yaml", jury=JURY)
