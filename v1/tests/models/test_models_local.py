@@ -65,11 +65,12 @@ def test_with_a_schema_every_reply_is_read_or_cut_off(address, capsys):
 def test_without_a_schema_a_reply_is_read_whole_or_not_at_all(address, capsys):
     import openai
 
-    client = openai.AsyncOpenAI(base_url=address, api_key="none-is-needed", max_retries=0, timeout=240.0)
-
     async def plain(prompt):
         messages = [{"role": "user", "content": prompt}]
-        reply = await client.chat.completions.create(model="smollm2", messages=messages, max_tokens=80, temperature=0)
+        async with openai.AsyncOpenAI(base_url=address, api_key="none", max_retries=0, timeout=240.0) as client:
+            reply = await client.chat.completions.create(
+                model="smollm2", messages=messages, max_tokens=80, temperature=0
+            )
         return reply.choices[0].message.content
 
     judgments = [*Critic(plain, "faithfulness").judge_many(CASES, max_concurrency=2)]
