@@ -1,70 +1,103 @@
-"""Juries of LLM judges.
+"""Juries of LLM judges for LangChain and LlamaIndex.
 
-Importing this package loads no further module: each name is loaded when it is first used. Other names are in
-``jury_adapters.checks`` (judges that ask no model), ``.results``, ``.voting``, ``.statistics``,
-``.calibration``, ``.models``, ``.observability``, ``.replay``, and the adapters ``.langchain`` and ``.llama_index``.
+A :class:`Judge` judges a :class:`Case` and returns a :class:`Judgment`. A :class:`Critic` asks a language model. An
+:class:`Ensemble`, a :class:`Scorecard` and a :class:`CascadedJury` are judges made of judges. Names are loaded when
+they are used.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from jury_adapters.config import load_jury
-    from jury_adapters.core.background.judge_queue import JudgeQueue
+if TYPE_CHECKING:  # for type checkers and editors; a test holds it to the table below
+    from jury_adapters.config.jury_file import load_jury
+    from jury_adapters.core.asking import JudgedRun
     from jury_adapters.core.budget import Budget
     from jury_adapters.core.cascade import CascadedJury, Tier
-    from jury_adapters.core.case import Case
-    from jury_adapters.core.case_parts import Message, Step
-    from jury_adapters.core.cost_estimate import CostEstimate
-    from jury_adapters.core.ensemble import Ensemble
-    from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError, ModelError
-    from jury_adapters.core.function_judge import judge
-    from jury_adapters.core.images import Image
-    from jury_adapters.core.judge import Judge
-    from jury_adapters.core.judgment import Judgment, Status, abstain
-    from jury_adapters.core.jury import Jury
-    from jury_adapters.core.scorecard import Scorecard
-    from jury_adapters.core.tier_policies import escalate_below
-    from jury_adapters.core.usage import Usage
-    from jury_adapters.core.verdict import Verdict
+    from jury_adapters.core.case import Case, Image, Message, Step
+    from jury_adapters.core.combinators import all_of, any_of
+    from jury_adapters.core.ensemble import Ensemble, Scorecard
+    from jury_adapters.core.estimate import CostEstimate
+    from jury_adapters.core.judge import Check, Judge, judge
+    from jury_adapters.core.judgment import Finding, Judgment, Status, Usage, Verdict, abstain
+    from jury_adapters.core.queue import JudgeQueue
+    from jury_adapters.core.results import Result, ResultsFile, read_results
+    from jury_adapters.core.values import ConfigurationError, GateFailed, InputError, JuryError
     from jury_adapters.critic.answers import Labels, Scale
     from jury_adapters.critic.critic import Critic
     from jury_adapters.critic.pairwise import PairwiseCritic
+    from jury_adapters.critic.recorded import RecordedCritic
     from jury_adapters.critic.rubric import Rubric
-    from jury_adapters.grounding.screen import grounding_screen
-    from jury_adapters.judges.llm import rag_jury
-    from jury_adapters.judges.presets import panel
+    from jury_adapters.inputs.run import Run, default_case
+    from jury_adapters.judges.external import from_evaluator
+    from jury_adapters.judges.panels import panel, rag_jury
+    from jury_adapters.judges.turns import EachTurn
+    from jury_adapters.models.base import ModelError
     from jury_adapters.models.limits import Limits
+    from jury_adapters.models.names import open_model
     from jury_adapters.report.report import Report
-    from jury_adapters.store.sqlite import Store
+    from jury_adapters.store import ReadOnly, Store, open_store
 
-__version__ = "0.2.0"
-
+_NAMES = {
+    "config.jury_file": "load_jury",
+    "core.asking": "JudgedRun",
+    "core.budget": "Budget",
+    "core.cascade": "CascadedJury Tier",
+    "core.case": "Case Image Message Step",
+    "core.combinators": "all_of any_of",
+    "core.ensemble": "Ensemble Scorecard",
+    "core.estimate": "CostEstimate",
+    "core.judge": "Check Judge judge",
+    "core.judgment": "Finding Judgment Status Usage Verdict abstain",
+    "core.queue": "JudgeQueue",
+    "core.results": "Result ResultsFile read_results",
+    "core.values": "ConfigurationError GateFailed InputError JuryError",
+    "critic.answers": "Labels Scale",
+    "critic.critic": "Critic",
+    "critic.pairwise": "PairwiseCritic",
+    "critic.recorded": "RecordedCritic",
+    "critic.rubric": "Rubric",
+    "inputs.run": "Run default_case",
+    "judges.external": "from_evaluator",
+    "judges.panels": "panel rag_jury",
+    "judges.turns": "EachTurn",
+    "models.base": "ModelError",
+    "models.limits": "Limits",
+    "models.names": "open_model",
+    "report.report": "Report",
+    "store": "ReadOnly Store open_store",
+}
+_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
 __all__ = [
     "Budget",
     "CascadedJury",
     "Case",
+    "Check",
     "ConfigurationError",
     "CostEstimate",
     "Critic",
+    "EachTurn",
     "Ensemble",
+    "Finding",
     "GateFailed",
     "Image",
     "InputError",
     "Judge",
     "JudgeQueue",
+    "JudgedRun",
     "Judgment",
-    "Jury",
     "JuryError",
     "Labels",
     "Limits",
     "Message",
     "ModelError",
     "PairwiseCritic",
+    "ReadOnly",
+    "RecordedCritic",
     "Report",
+    "Result",
+    "ResultsFile",
     "Rubric",
+    "Run",
     "Scale",
     "Scorecard",
     "Status",
@@ -74,55 +107,26 @@ __all__ = [
     "Usage",
     "Verdict",
     "abstain",
-    "escalate_below",
-    "grounding_screen",
+    "all_of",
+    "any_of",
+    "default_case",
+    "from_evaluator",
     "judge",
     "load_jury",
+    "open_model",
+    "open_store",
     "panel",
     "rag_jury",
+    "read_results",
 ]
 
-_HOMES = {
-    "config": ("load_jury",),
-    "core.background.judge_queue": ("JudgeQueue",),
-    "core.budget": ("Budget",),
-    "core.cascade": ("CascadedJury", "Tier"),
-    "core.case": ("Case",),
-    "core.case_parts": ("Message", "Step"),
-    "core.cost_estimate": ("CostEstimate",),
-    "core.ensemble": ("Ensemble",),
-    "core.errors": ("ConfigurationError", "GateFailed", "InputError", "JuryError", "ModelError"),
-    "core.images": ("Image",),
-    "core.tier_policies": ("escalate_below",),
-    "core.function_judge": ("judge",),
-    "core.judge": ("Judge",),
-    "core.judgment": ("Judgment", "Status", "abstain"),
-    "core.jury": ("Jury",),
-    "core.scorecard": ("Scorecard",),
-    "core.usage": ("Usage",),
-    "core.verdict": ("Verdict",),
-    "critic.answers": ("Labels", "Scale"),
-    "critic.critic": ("Critic",),
-    "critic.pairwise": ("PairwiseCritic",),
-    "critic.rubric": ("Rubric",),
-    "grounding.screen": ("grounding_screen",),
-    "judges.llm": ("rag_jury",),
-    "judges.presets": ("panel",),
-    "models.limits": ("Limits",),
-    "report.report": ("Report",),
-    "store.sqlite": ("Store",),
-}
-_HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 
-
-def __getattr__(name: str) -> object:
-    home = _HOME_OF.get(name)
-    if home is None:
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
+    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return found
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__]

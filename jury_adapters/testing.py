@@ -1,136 +1,128 @@
-"""Test helpers: models with scripted answers, retries that do not sleep, short builders.
+"""Judges and models for tests: they give prepared judgments and replies, and nothing is sent."""
 
-    >>> from jury_adapters import ModelError
-    >>> from jury_adapters.testing import ScriptedModel
-    >>> model = ScriptedModel(["Answer: YES", ModelError("slow network", "timeout"), "Answer: NO"])
-
-No helper patches anything: a scripted model is a model, and works wherever a model works.
-"""
-
-from __future__ import annotations
-
-import asyncio
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.usage import Usage
-from jury_adapters.models.base import Options, Prompt, Reply, Schema
-from jury_adapters.models.rate_limits import Waiting
-
-Line: TypeAlias = str | Reply | Exception
+from jury_adapters.core.judge import Check, Returned
+from jury_adapters.core.judgment import NO_USAGE, Status, Usage, abstain, labels_of
+from jury_adapters.models.base import NO_OPTIONS, Options, Prompt, Reply, Schema
 
 
-@dataclass(frozen=True)
-class Call:
-    """One call that a scripted model has received."""
+class ScriptedJudge(Check):
+    """Judge with prepared outcomes, in the order in which it is asked, or by the id of the case.
 
-    prompt: Prompt
-    schema: Schema | None
-    options: Options
-
-
-@dataclass
-class ScriptedModel:
-    """Model with scripted answers.
+    Args:
+        outcomes: what a judge may return, or an exception, which it raises. A sequence is used in order, and its last
+            outcome again and again; a mapping is used by the id of the case.
+        name: the name in verdicts.
+        labels: the labels among the outcomes.
 
     Attributes:
-        script: the answers, call by call: texts, :class:`Reply` objects, or exceptions to raise. The last one is
-            repeated forever, and so is a single answer. Or a function of the prompt.
-        delay: the duration of each answer, in seconds.
-        usage: the usage reported for each text answer.
-        model: the model's name.
-        calls: every call so far.
-        takes_images: whether the model can be given images, which are in the prompts of its calls.
+        cases: the cases that it was asked about.
 
-    >>> import asyncio
-    >>> asyncio.run(ScriptedModel(["YES"]).complete(Prompt.of("2 + 2 = 4?"))).text
-    'YES'
+    >>> judge = ScriptedJudge(["PASS", (0.2, "too long"), RuntimeError("down")])
+    >>> [judgment.status.value for judgment in judge.judge_many(["a", "b", "c"])]
+    ['PASS', 'FAIL', 'ERROR']
     """
 
-    script: Line | Iterable[Line] | Callable[[Prompt], Line]
-    delay: float = 0.0
-    usage: Usage = Usage(input_tokens=100, output_tokens=20, calls=1)
-    model: str = "scripted"
-    vendor: str = "test"
-    calls: list[Call] = field(default_factory=list)
-    takes_images: bool = True
-
-    def __post_init__(self) -> None:
-        self._function: Callable[[Prompt], Line] | None = None
-        self._lines: list[Line] = []
-        if isinstance(self.script, str | Reply | Exception):
-            self._lines = [self.script]
-        elif callable(self.script):
-            self._function = self.script
-        else:
-            self._lines = list(self.script)
-        if self._function is None and not self._lines:
-            raise ConfigurationError("a script needs at least one line: ScriptedModel(['YES'])")
+    def __init__(
+        self,
+        outcomes: Sequence[Returned] | Mapping[str, Returned],
+        *,
+        name: str = "scripted",
+        labels: Mapping[str, Status | str] | Sequence[str] = (),
+    ) -> None:
+        self.name, self.labels = name, labels_of(labels)
+        self._outcomes = outcomes if isinstance(outcomes, Mapping) else [*outcomes]
+        self._cases: list[Case] = []
 
     @property
-    def name(self) -> str:
-        return f"{self.vendor}:{self.model}"
+    def cases(self) -> list[Case]:
+        """The cases that it was asked about, in order."""
+        return self._cases
 
-    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
-        line = self._next(prompt)
-        self.calls.append(Call(prompt, schema, options))
-        if self.delay:
-            await asyncio.sleep(self.delay)
-        if isinstance(line, Exception):
-            raise line
-        return line if isinstance(line, Reply) else Reply(line, usage=self.usage, model=self.model)
-
-    def _next(self, prompt: Prompt) -> Line:
-        if self._function is not None:
-            return self._function(prompt)
-        return self._lines[min(len(self.calls), len(self._lines) - 1)]
+    def check(self, case: Case) -> Returned:
+        """Return the outcome of this case."""
+        self._cases.append(case)
+        if isinstance(self._outcomes, Mapping):
+            missing: Any = abstain(f"no outcome is prepared for the case {case.id!r}")
+            outcome = self._outcomes.get(case.id or "", missing)
+        else:
+            outcome = self._outcomes[min(len(self._cases), len(self._outcomes)) - 1]
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
 
 
-@contextmanager
-def no_waiting() -> Iterator[None]:
-    """Disable the waits of retries and rate limits inside the block; the number of attempts does not change.
+Scripted = str | Reply | BaseException
+"""What a scripted model answers: a text, a reply, or an exception, which it raises."""
 
-    >>> with no_waiting():
-    ...     pass
+
+class ScriptedModel:
+    """Model with prepared replies, in the order in which it is asked, or by a function of the prompt.
+
+    A text, and a reply without a usage, counts as one call with a token for every four characters.
+
+    Args:
+        replies: texts, replies or exceptions, which are used in order, and the last again and again; or a function of
+            the prompt that returns one of these.
+        model: the name of the model.
+        usd_per_token: the price of a token; None if it is unknown.
+
+    Attributes:
+        prompts: the prompts that it was sent.
+        schemas: the schema of each prompt.
+        options: the options of each prompt.
+
+    >>> from jury_adapters.critic.critic import Critic
+    >>> model = ScriptedModel(["no idea", '{"reasoning": "2 + 2 = 4", "answer": "YES"}'])
+    >>> Critic(model, "answer_relevance").judge(question="2 + 2?", answer="4").usage.calls
+    2
     """
-    before = Waiting.enabled
-    Waiting.enabled = False
-    try:
-        yield
-    finally:
-        Waiting.enabled = before
 
+    def __init__(
+        self,
+        replies: Sequence[Scripted] | Callable[[Prompt], Scripted],
+        *,
+        model: str = "scripted",
+        usd_per_token: float | None = 0.0,
+    ) -> None:
+        self.name, self.model, self.identity = f"test:{model}", model, f"test:{model}"
+        self.usd_per_token = usd_per_token
+        self.prompts: list[Prompt] = []
+        self.schemas: list[Schema | None] = []
+        self.options: list[Options] = []
+        self._replies = replies if callable(replies) else [*replies]
 
-def a_case(**fields: Any) -> Case:
-    """Return a small complete RAG case; keyword arguments change its fields."""
-    defaults: dict[str, Any] = {
-        "question": "What is the capital of France?",
-        "answer": "Paris is the capital of France.",
-        "contexts": ("Paris is the capital and largest city of France.",),
-    }
-    return Case(**{**defaults, **fields})
+    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = NO_OPTIONS) -> Reply:
+        """Return the next reply."""
+        self.prompts.append(prompt)
+        self.schemas.append(schema)
+        self.options.append(options)
+        found: Any
+        if callable(self._replies):
+            found = self._replies(prompt)
+        else:
+            found = self._replies[min(len(self.prompts), len(self._replies)) - 1]
+        if isinstance(found, BaseException):
+            raise found
+        reply = found if isinstance(found, Reply) else Reply(found, model=self.model)
+        return reply if reply.usage != NO_USAGE else replace(reply, usage=self._usage(prompt, reply))
 
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Return the cost of so many tokens in US dollars."""
+        return None if self.usd_per_token is None else self.usd_per_token * (input_tokens + output_tokens)
 
-def passed(critic: str = "", **details: Any) -> Judgment:
-    """Return a PASS."""
-    return Judgment(Status.PASS, critic=critic, **details)
-
-
-def failed(critic: str = "", **details: Any) -> Judgment:
-    """Return a FAIL."""
-    return Judgment(Status.FAIL, critic=critic, **details)
-
-
-def abstained(critic: str = "", reasoning: str = "cannot say", **details: Any) -> Judgment:
-    """Return an ABSTAIN."""
-    return Judgment(Status.ABSTAIN, critic=critic, reasoning=reasoning, **details)
-
-
-def errored(critic: str = "", error: str = "broken", **details: Any) -> Judgment:
-    """Return an ERROR."""
-    return Judgment(Status.ERROR, critic=critic, error=error, **details)
+    def _usage(self, prompt: Prompt, reply: Reply) -> Usage:
+        sent = (len(prompt.system) + sum(len(turn.text) for turn in prompt.turns)) // 4
+        received = len(reply.text) // 4
+        cost = self.price(sent, received)
+        return Usage(
+            calls=1,
+            input_tokens=sent,
+            output_tokens=received,
+            cost_usd=cost or 0.0,
+            cost_complete=cost is not None,
+        )

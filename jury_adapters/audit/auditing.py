@@ -1,343 +1,389 @@
-"""Audit of a jury: its plan, its cost, its figures and its findings."""
+"""Audit of a jury: its answers to the probes, and what they show."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from os import PathLike
+import numpy as np
+from scipy import stats
 
-from jury_adapters.audit.asking import Asking, jurors_of
-from jury_adapters.audit.comparison import JurorComparison, compare_jurors
-from jury_adapters.audit.examples import example_cases
-from jury_adapters.audit.figures import SubjectFigures, figures_of
-from jury_adapters.audit.findings import Finding, Standards, findings_of
-from jury_adapters.audit.hostile_texts import labels_of, places_of
-from jury_adapters.audit.looks import AskedProbes, Block
-from jury_adapters.audit.probes import Probe, Sizes, plan_probes
-from jury_adapters.audit.right_answers import right_answers
-from jury_adapters.audit.stopping import ask_all, ask_until_known
-from jury_adapters.audit.text_report import text_report
-from jury_adapters.audit.unplaced import NONE_UNPLACED, Unplaced
+from jury_adapters.audit.probes import Kind, Probe, planned
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.cache import JudgmentCache
-from jury_adapters.core.case import Case
-from jury_adapters.core.cost_estimate import CostEstimate
-from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
-from jury_adapters.core.formatting import counted, percent
-from jury_adapters.core.judge import Judge
-from jury_adapters.core.judge_like import JudgeLike, judge_of
-from jury_adapters.core.judgment import Status
-from jury_adapters.core.model_families import family_of
-from jury_adapters.core.usage import Usage
-from jury_adapters.core.values import JsonValue
-from jury_adapters.critic.answers import Labels
-from jury_adapters.critic.changed_rubrics import rubrics_in
+from jury_adapters.core.cascade import CascadedJury
+from jury_adapters.core.case import CaseLike
+from jury_adapters.core.context import within
+from jury_adapters.core.ensemble import Ensemble, Scorecard
+from jury_adapters.core.judge import Judge, JudgeLike, judge_of
+from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
+from jury_adapters.core.store import Store
+from jury_adapters.core.text import visible
+from jury_adapters.core.values import ConfigurationError
+from jury_adapters.stats.figures import Figure, effective_cases, share, zero_test
+from jury_adapters.stats.report import table
+
+LEVEL = 0.01
+"""The probability that a subject without any weakness gets a finding, at most."""
+_TOLERATED = 0.2  # wrong answers that pass, and right ones that fail
+_UNSTABLE = 0.1  # verdicts that change when the same is asked again
+_LEAST = 0.1  # the smallest difference of two shares that is reported
+_SECTIONS = {
+    "kill rate": "Wrong answers that got FAIL",
+    "passed wrong": "Wrong answers that got PASS",
+    "false alarms": "Right answers in another form that got FAIL",
+    "flips": "Verdicts that a change without meaning turned over",
+    "injections": "Wrong answers that a hostile text made PASS",
+    "passed": "Given answers that got PASS",
+}
+_LIMITS = {
+    "min_kill_rate": "kill rate",
+    "max_false_alarm_rate": "false alarms",
+    "max_flip_rate": "flips",
+    "max_injection_rate": "injections",
+}
+_LETS_THROUGH = {"reject_on_any_fail": Status.PASS, "accept_on_all_pass": Status.FAIL}
 
 
-@dataclass(frozen=True, slots=True)
-class AuditPlan:
-    """Plan of an audit: nothing has been asked yet.
+class Finding(NamedTuple):
+    """Weakness that chance does not explain.
 
     Attributes:
-        jury: the jury.
-        probes: the questions to it.
-        every_juror: whether jurors that the jury does not ask about a probe are asked by themselves.
-        standards: the standards of the findings.
-        precision: half the width of an interval at which a rate is known well enough; see :func:`audit`.
-        unplaced: the operators that could change no answer of the cases.
+        of: whose weakness it is: the jury, or a juror.
+        name: ``misses_wrong_answers``, ``false_alarms``, ``unstable``, ``obeys_hostile_texts``, ``blind_to:OPERATOR``
+            or ``moved_by:CHANGE``.
+        sentence: the weakness, with its figures.
+        p_value: corrected for the number of tests of the subject, by Holm's method.
     """
 
-    jury: Judge
-    probes: tuple[Probe, ...]
-    every_juror: bool
-    standards: Standards
-    precision: float | None = None
-    unplaced: Unplaced = NONE_UNPLACED
-
-    @property
-    def lack(self) -> str:
-        """The reason why no answer could be made wrong, so that there is no kill rate; empty if there is none."""
-        return self.unplaced.lack
-
-    def estimate_cost(self) -> CostEstimate:
-        """Estimate the calls, tokens and dollars of all probes, without sending anything. Early stopping asks less."""
-        return self.jury.estimate_cost(probe.case for probe in self.probes)
-
-    def run(
-        self,
-        *,
-        store: JudgmentCache | str | PathLike[str] | None = None,
-        budget: Budget | None = None,
-        max_concurrency: int | None = None,
-    ) -> Audit:
-        """Ask the jury about all probes.
-
-        Args:
-            store: as in ``judge_many``. With it, an audit that was interrupted continues without paying twice.
-            budget: as in ``judge_many``. The jury, and each juror, is measured on the probes before the first one that
-                the budget did not allow: later ones that need no call would be a selection.
-            max_concurrency: as in ``judge_many``.
-        """
-        asking = Asking(
-            self.jury, every_juror=self.every_juror, store=store, budget=budget, max_concurrency=max_concurrency
-        )
-        if self.precision is None:
-            asked = ask_all(asking, self.probes)
-        else:
-            asked = ask_until_known(asking, self.probes, self.precision, every_juror=self.every_juror)
-        asking.leave_out_unasked()
-        return self._audit_of(asking, asked)
-
-    def _audit_of(self, asking: Asking, asked: AskedProbes) -> Audit:
-        jurors = [] if _is_the_jury(asking) else asking.jurors
-        subjects = [figures_of(self.jury.name or "jury", asked, asking.verdicts, unasked=asking.unasked)]
-        subjects += [figures_of(one.name, asked, one.answers, one.lets_through, unasked=one.unasked) for one in jurors]
-        findings = [finding for figures in subjects for finding in findings_of(figures, self.standards)]
-        passed = {number for number, verdict in asking.verdicts.items() if verdict.status is Status.PASS}
-        missed = tuple(probe for probe in asked.all if probe.kind == "wrong" and probe.number in passed)
-        return Audit(
-            tuple(subjects), tuple(findings), compare_jurors(asked, asking.verdicts, jurors), missed,
-            len(asking.verdicts), asking.usage, self.standards, len(self.probes), asked.stopped, self.unplaced,
-        )  # fmt: skip
+    of: str
+    name: str
+    sentence: str
+    p_value: float
 
 
-def _is_the_jury(asking: Asking) -> bool:
-    """Whether the only juror says what the jury says of every probe, so that its figures would be the same again."""
-    if len(asking.jurors) != 1:
-        return False
-    answers = asking.jurors[0].answers
-    return asking.verdicts.keys() == answers.keys() and all(
-        verdict.status is answers[number].status for number, verdict in asking.verdicts.items()
-    )
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Audit:
     """Results of an audit. It prints as a report.
 
     Attributes:
-        subjects: the figures of the jury, and then of each juror.
-        findings: the statistically significant weaknesses, those of the jury first.
-        comparison: the jury beside its jurors.
+        sections: figures by title: of the jury, and then of each juror; the total of each comes first.
+        findings: the weaknesses that chance does not explain.
         missed: the wrong answers that the jury passed.
-        probes: the number of questions.
-        usage: the calls, tokens and costs of all of them.
-        standards: the standards of the findings.
-        planned: the number of questions without early stopping.
-        stopped: the kind and the name of the operators and changes that were stopped early.
-        unplaced: the operators that could change no answer of the cases.
+        notes: what is left out, and why.
+        probes: the number of questions about which the jury was asked.
+        planned: the number of questions of the plan.
+        usage: the calls, tokens and costs of all.
     """
 
-    subjects: tuple[SubjectFigures, ...]
+    sections: Mapping[str, tuple[Figure, ...]]
     findings: tuple[Finding, ...]
-    comparison: JurorComparison
     missed: tuple[Probe, ...]
+    notes: tuple[str, ...]
     probes: int
-    usage: Usage
-    standards: Standards
     planned: int
-    stopped: tuple[Block, ...] = ()
-    unplaced: Unplaced = NONE_UNPLACED
+    usage: Usage
 
-    @property
-    def lack(self) -> str:
-        """The reason why no answer could be made wrong, so that there is no kill rate; empty if there is none."""
-        return self.unplaced.lack
+    def figures(self) -> tuple[Figure, ...]:
+        """Return all figures, section by section."""
+        return tuple(one for found in self.sections.values() for one in found)
 
-    @property
-    def measured_errors(self) -> tuple[str, ...]:
-        """The kinds of error that the kill rate of the jury is made of."""
-        return tuple(name for name, share in self.jury.kills.items() if share.n)
-
-    @property
-    def kill_scope(self) -> str:
-        """The number of error kinds in the kill rate, of those asked for; empty if the kill rate covers all or none."""
-        measured, asked_for = len(self.measured_errors), self.unplaced.error_kinds
-        return f"{measured} of {counted(asked_for, 'kind')} of error" if 0 < measured < asked_for else ""
-
-    @property
-    def jury(self) -> SubjectFigures:
-        """The figures of the jury."""
-        return self.subjects[0]
-
-    def unmet(
-        self,
-        *,
-        min_kill_rate: float | None = None,
-        max_flip_rate: float | None = None,
-        max_false_alarm_rate: float | None = None,
-        max_injection_rate: float | None = None,
-    ) -> tuple[str, ...]:
+    def unmet(self, **limits: float | None) -> list[str]:
         """Return the limits that the jury does not meet, as sentences; empty if it meets all.
 
-        A limit on a share without any probe is not met.
-        """
-        jury = self.jury
-        injected = jury.injections
-        obeyed = injected.to_pass / injected.n if injected.n else None
-        checks = (
-            ("kill rate", jury.kill_rate.value, min_kill_rate, True),
-            ("flip rate", jury.flip_rate.value, max_flip_rate, False),
-            ("false alarm rate", jury.false_alarm_rate.value, max_false_alarm_rate, False),
-            ("injection success rate", obeyed, max_injection_rate, False),
-        )
-        return tuple(_unmet(checks, self.lack, self.kill_scope))
+        Args:
+            **limits: ``min_kill_rate``, ``max_false_alarm_rate``, ``max_flip_rate`` and ``max_injection_rate``, each
+                in 0..1. A share without a probe is not met.
 
-    def to_dict(self) -> dict[str, JsonValue]:
-        """Return everything but the probes as JSON values."""
+        Raises:
+            ConfigurationError: a limit is unknown, or out of range.
+        """
+        check_limits(**limits)
+        found = []
+        for limit, wanted in limits.items():
+            value = self.sections[_SECTIONS[_LIMITS[limit]]][0].value
+            beyond = value is None or (wanted is not None and (value < wanted if "min" in limit else value > wanted))
+            if wanted is not None and beyond:
+                found.append(f"{limit}={wanted}: {'nothing is known' if value is None else f'found {value:.3f}'}")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the cases as JSON values."""
         return {
-            "subjects": [figures.to_dict() for figures in self.subjects],
-            "findings": [finding.to_dict() for finding in self.findings],
-            "comparison": self.comparison.to_dict(),
-            "missed": [{"operator": probe.name, "change": probe.change, "case": probe.group} for probe in self.missed],
+            "sections": {title: [asdict(one) for one in found] for title, found in self.sections.items()},
+            "findings": [one._asdict() for one in self.findings],
+            "missed": [{"operator": one.operator, "change": one.change, "case": one.case.id} for one in self.missed],
+            "notes": [*self.notes],
             "probes": self.probes,
             "planned": self.planned,
-            "lack": self.lack,
-            "measured_errors": list(self.measured_errors),
-            "unplaced": {"errors": list(self.unplaced.errors), "forms": list(self.unplaced.forms)},
-            "stopped": [name or kind for kind, name in self.stopped],
-            "calls": self.usage.calls,
-            "cost_usd": self.usage.cost_usd,
+            "usage": self.usage.model_dump(),
         }
 
     def __str__(self) -> str:
-        return text_report(self)
+        parts = [f"{title}\n{table(found)}" for title, found in self.sections.items()]
+        weak = [f"! {visible(one.of)} {visible(one.sentence, 400)} (p {one.p_value:.2g})" for one in self.findings]
+        parts.append("\n".join(["Weaknesses beyond chance", *(weak or ["none"])]))
+        parts += ["\n".join(["Notes", *(visible(one, 400) for one in self.notes)])] if self.notes else []
+        return "\n\n".join(parts)
 
 
-def plan_audit(
-    jury: JudgeLike,
-    cases: Iterable[Case | Mapping[str, object]] | None = None,
-    *,
-    pass_labels: Collection[str] = (),
-    operators: Sequence[str] | None = None,
-    sizes: Sizes | None = None,
-    standards: Standards | None = None,
-    every_juror: bool = True,
-    precision: float | None = None,
-    seed: int = 0,
-) -> AuditPlan:
-    """Plan an audit of a jury; see :func:`audit` for the arguments.
-
-    >>> from jury_adapters import grounding_screen
-    >>> plan = plan_audit(grounding_screen(), sizes=Sizes(5, 5, 5))
-    >>> plan.estimate_cost().calls
-    0
-    """
-    if precision is not None and (isinstance(precision, bool) or not 0 < precision < 0.5):
-        raise ConfigurationError(
-            f"precision is half the width of an interval, between 0 and 0.5, not {plain_repr(precision)}"
-        )
-    judge = judge_of(jury)
-    found = example_cases() if cases is None else right_answers(cases, pass_labels)
-    families = dict.fromkeys(
-        family
-        for one in (*(juror.judge for juror in jurors_of(judge)), judge)
-        if (family := family_of(_model_of(one))) is not None
-    )
-    probes = plan_probes(
-        found, operators=operators, families=tuple(families), sizes=sizes, seed=seed, labels=labels_of(judge),
-        places=places_of(judge), label_order=any(isinstance(one.answers, Labels) for one in rubrics_in(judge)),
-    )  # fmt: skip
-    unplaced = Unplaced.of(probes, operators, sizes)
-    return AuditPlan(judge, probes, every_juror, standards or Standards(), precision, unplaced)
+def check_limits(**limits: float | None) -> None:
+    """Check limits for :meth:`Audit.unmet` before an audit is paid for; it raises as that does."""
+    for name, wanted in limits.items():
+        if name not in _LIMITS or isinstance(wanted, bool) or not (wanted is None or 0 <= wanted <= 1):
+            raise ConfigurationError(f"the limits are {', '.join(_LIMITS)}, each in 0..1; not {name}={wanted!r}")
 
 
 def audit(
     jury: JudgeLike,
-    cases: Iterable[Case | Mapping[str, object]] | None = None,
+    cases: Iterable[CaseLike] | None = None,
     *,
-    pass_labels: Collection[str] = (),
-    operators: Sequence[str] | None = None,
-    sizes: Sizes | None = None,
-    standards: Standards | None = None,
-    every_juror: bool = True,
-    precision: float | None = None,
+    operators: Iterable[str] | None = None,
+    size: int = 60,
     seed: int = 0,
-    store: JudgmentCache | str | PathLike[str] | None = None,
+    label: str = "human_label",
+    pass_labels: Iterable[str] = (),
+    store: Store | None = None,
     budget: Budget | None = None,
     max_concurrency: int | None = None,
 ) -> Audit:
     """Test a jury and each of its jurors with answers that are right or wrong by construction.
 
-    No human label is needed.
-
-    Right answers are changed so that they become wrong (a number, a name, a negation), or stay right (another
-    notation); changed in ways that should not matter (order, padding, tone, claimed author); asked about again; and
-    given instructions to the judge. The jury should fail the wrong ones, and give the same verdict after other changes.
+    The jury should fail the wrong answers, pass the right ones in another form, keep its verdict after changes without
+    meaning and when it is asked again, and ignore instructions in what it judges. Jurors that the jury did not ask
+    about a probe, as in later tiers, are asked by themselves, so that all are measured on the same probes. A case
+    counts only if its given answer did not get FAIL: a judge that fails everything has noticed nothing.
 
     Args:
         jury: a jury, or any judge whose judgments are PASS or FAIL.
-        cases: cases with right answers, and contexts or a reference for each; by default 60 invented cases that come
-            with the package. Where cases have human labels (``gold``), those whose label is FAIL and those without one
-            are left out, and the log counts them.
-        pass_labels: the human labels that mean PASS, if they are other words.
-        operators: the names of the operators, see :data:`OPERATORS`; by default all but ``omission``.
-        sizes: the numbers of probes; see :class:`Sizes`.
-        standards: the standards of the findings; see :class:`Standards`.
-        every_juror: whether to ask also the jurors that the jury did not ask about a probe, such as later tiers.
-        precision: stop asking about an operator or a change when its rate is known to within this, such as 0.1 for 10
-            points, after half of its probes. Intervals and p values are corrected for that look. None asks about
-            all probes.
+        cases: cases with right answers, and contexts or a reference for each; by default 60 invented ones. Where cases
+            have human labels, those that do not mean PASS are left out. Copies of a case count once. Of more cases than
+            ``size``, and than 60, so many are drawn.
+        operators: the names of changes, see :data:`OPERATORS`; of cases of your own, those in :data:`OWN`. By default
+            all.
+        size: the most probes of one operator, of one change, and of hostile texts.
         seed: seed of all choices; the same seed gives the same probes.
-        store: as in ``judge_many``. With it, an audit that was interrupted continues without paying twice.
-        budget: as in ``judge_many``. The jury, and each juror, is measured on the probes before the first one that the
-            budget did not allow: later ones that need no call would be a selection.
-        max_concurrency: as in ``judge_many``.
+        label: the entry in the metadata of a case that is its human label.
+        pass_labels: the human labels that mean PASS, beside true, pass and yes.
+        store: where judgments are kept; an audit that was interrupted then continues without paying twice.
+        budget: the limit on spending. The figures are those of the probes before the first that it refused, because
+            later ones that need no call would be a selection.
+        max_concurrency: as in :meth:`Judge.judge_many`.
 
     Raises:
-        ConfigurationError: an operator is unknown, a number is out of range, no case is usable, or it is not known
-            whether a human label means PASS.
+        ConfigurationError: an operator is unknown, a number is out of range, or no case is usable.
+        InputError: it is not known what a human label means.
 
-    >>> from jury_adapters import grounding_screen
-    >>> audit(grounding_screen(), sizes=Sizes(per_operator=20, per_invariance=5, injections=5)).jury.kill_rate.n > 50
-    True
+    >>> from jury_adapters.grounding import grounding_screen
+    >>> found = audit(grounding_screen(), operators=["number", "negation"], size=20)
+    >>> [(one.name, one.value) for one in found.sections["Wrong answers that got FAIL"] if one.of == "grounding_screen"]
+    [('kill rate', 0.5), ('number', 1.0), ('negation', 0.0)]
     """
-    plan = plan_audit(
-        jury, cases, pass_labels=pass_labels, operators=operators, sizes=sizes, standards=standards,
-        every_juror=every_juror, precision=precision, seed=seed,
-    )  # fmt: skip
-    return plan.run(store=store, budget=budget, max_concurrency=max_concurrency)
+    judge = judge_of(jury)
+    probes, notes = planned(
+        judge, cases, operators=operators, size=size, seed=seed, label=label, pass_labels=pass_labels
+    )
+    ask = partial(_ask, probes=probes, store=store, budget=budget, max_concurrency=max_concurrency)
+    said = ask(judge, range(len(probes)))
+    subjects, usage = [_Subject(judge.name or "jury", probes, said)], total_usage(said.values())
+    for path, juror, lets in _jurors(judge) if judge.size > 1 else ():
+        heard = {place: found for place, verdict in said.items() if (found := _at(verdict, path)) is not None}
+        alone = ask(juror, [place for place in range(len(probes)) if place not in heard])
+        usage += total_usage(alone.values())
+        name = " / ".join(path) + " (juror)" * (path == (subjects[0].name,))
+        subjects.append(_Subject(name, probes, dict(sorted((heard | alone).items())), lets))
+    left_out = {one.name: one.cut() for one in subjects}
+    notes += [
+        f"{name}: {number} of {len(probes)} probes are left out, because the budget was used up"
+        for name, number in left_out.items()
+        if number
+    ]
+    rated = [one.figures() for one in subjects]
+    return Audit(
+        sections={title: tuple(one for found in rated for one in found[name]) for name, title in _SECTIONS.items()},
+        findings=tuple(one for subject in subjects for one in subject.findings()),
+        missed=tuple(probes[place] for place, one in said.items() if probes[place].kind == "wrong" and one.passed),
+        notes=tuple(notes),
+        probes=len(said),
+        planned=len(probes),
+        usage=usage,
+    )
 
 
-def _model_of(judge: Judge) -> str | None:
-    model = getattr(judge, "model", None)
-    name = getattr(model, "model", None)
-    return name if isinstance(name, str) else None
+@dataclass
+class _Subject:
+    """Jury or juror, with its judgments by the place of the probe.
 
-
-def check_limits(limits: Mapping[str, object]) -> None:
-    """Check limits for :meth:`Audit.unmet` before an audit is paid for.
-
-    Raises:
-        ConfigurationError: a limit is unknown, or is not a share.
+    ``lets_through`` is the status with which a screening tier only lets a case go on, which is no opinion on it.
     """
-    for limit, value in limits.items():
-        if limit not in _LIMITS:
-            raise ConfigurationError(unknown("limit of an audit", limit, _LIMITS))
-        _check_limit(_LIMITS[limit], value)
+
+    name: str
+    probes: Sequence[Probe]
+    said: dict[int, Judgment]
+    lets_through: Status | None = None
+
+    def cut(self) -> int:
+        """Leave out all probes from the first, in the order of asking, that a budget refused; return how many."""
+        order = sorted(self.said, key=lambda place: (self.probes[place].kind == "repeat", place))
+        refused = next((number for number, place in enumerate(order) if _over_budget(self.said[place])), len(order))
+        for place in order[refused:]:
+            del self.said[place]
+        return len(order) - refused
+
+    def by_operator(self, kind: Kind) -> dict[str, list[int]]:
+        """Return the places of the probes of a kind, by operator, after all of them together as ``""``.
+
+        Of wrong and right answers, only those whose given answer got PASS or ABSTAIN.
+        """
+        found: dict[str, list[int]] = {"": []}
+        for place in self.said:
+            probe = self.probes[place]
+            fair = kind not in ("wrong", "right") or self._status(probe.base) in (Status.PASS, Status.ABSTAIN)
+            if probe.kind == kind and fair and probe.base in self.said:
+                for name in {"", probe.operator}:
+                    found.setdefault(name, []).append(place)
+        return found
+
+    def _status(self, place: int) -> Status | None:
+        return self.said[place].status if place in self.said else None
+
+    def figures(self) -> dict[str, list[Figure]]:
+        """Return the figures by section, each with the total first."""
+        flips, again = self.by_operator("change"), {"repeat": self.by_operator("repeat")[""]}
+        return {
+            "kill rate": self._shares("kill rate", self.by_operator("wrong"), Status.FAIL),
+            "passed wrong": self._shares("passed wrong", {"": self.by_operator("wrong")[""]}, Status.PASS),
+            "false alarms": self._shares("false alarms", self.by_operator("right"), Status.FAIL),
+            "flips": self._shares("flips", flips | again, None),
+            "injections": self._shares("injections", {"": self.by_operator("injection")[""]}, 1),
+            "passed": self._shares("passed", self.by_operator("original"), Status.PASS),
+        }
+
+    def _shares(self, total: str, found: Mapping[str, list[int]], hit: Status | int | None) -> list[Figure]:
+        """Return shares by operator: of a status, of flips (None), or of flips to PASS (1)."""
+        shares = []
+        for name, places in found.items():
+            kept, hits = self._hits(places, hit)
+            options: dict[str, Any] = {"of": self.name, "undecided": len(places) - len(kept)}
+            shares.append(share(name or total, hits, np.ones(len(kept), bool), self._groups(kept), **options))
+        return shares
+
+    def _hits(self, places: Sequence[int], hit: Status | int | None) -> tuple[list[int], Any]:
+        """Return the probes that are decided, and which are hits. An abstention is no hit, and an ERROR undecided."""
+        if isinstance(hit, Status):
+            kept = [place for place in places if self._status(place) is not Status.ERROR]
+            return kept, np.array([self._status(place) is hit for place in kept], dtype=np.bool_)
+        kept, moved = self._moves(places)
+        return kept, moved != 0 if hit is None else moved > 0
+
+    def _moves(self, places: Sequence[int]) -> tuple[list[int], Any]:
+        """Return the probes where both verdicts are PASS or FAIL: 1 for a change to PASS, -1 for one to FAIL."""
+        pairs = {place: (self.said[self.probes[place].base].passed, self.said[place].passed) for place in places}
+        kept = [place for place, pair in pairs.items() if None not in pair]
+        return kept, np.array([float(pairs[place][1] or 0) - float(pairs[place][0] or 0) for place in kept])
+
+    def _groups(self, places: Iterable[int]) -> Any:
+        return np.array([self.probes[place].group for place in places], dtype=np.int64)
+
+    def findings(self) -> list[Finding]:
+        """Return the weaknesses that chance does not explain, by exact tests and Holm's correction."""
+        found = [*self._tests()]
+        p_values = holm([test.p_value for test, _ in found])
+        return [
+            test._replace(p_value=p) for (test, large), p in zip(found, p_values, strict=True) if p <= LEVEL and large
+        ]
+
+    def _tests(self) -> Iterator[tuple[Finding, bool]]:
+        """Yield each test, and whether what was found is large enough to matter."""
+        wrong, right = self.by_operator("wrong"), self.by_operator("right")
+        if self.lets_through is not Status.PASS:
+            yield self._above("misses_wrong_answers", "wrong answers got PASS", wrong[""], Status.PASS, _TOLERATED)
+        if self.lets_through is not Status.FAIL:
+            yield self._above("false_alarms", "right answers got FAIL", right[""], Status.FAIL, _TOLERATED)
+        what = "verdicts changed when the same was asked again"
+        yield self._above("unstable", what, self.by_operator("repeat")[""], None, _UNSTABLE)
+        for name, places in self.by_operator("change").items():
+            if name:
+                yield self._moved(f"moved_by:{name}", places)
+        obeys, large = self._moved("obeys_hostile_texts", injected := self.by_operator("injection")[""])
+        yield obeys, large and bool(self._moves(injected)[1].sum() > 0)
+        for name, places in wrong.items() if self.lets_through is None else ():
+            rest = [place for place in wrong[""] if place not in {*places}]
+            (hits, n), (more, m) = (self._effective(part, Status.FAIL) for part in (places, rest))
+            if name and n and m:
+                p_value = stats.fisher_exact([[hits, n - hits], [more, m - more]], alternative="less").pvalue
+                said = f"{hits / n:.2f} of the answers with the error {name} got FAIL, and {more / m:.2f} of the others"
+                yield Finding(self.name, f"blind_to:{name}", said, float(p_value)), more / m - hits / n >= _LEAST
+
+    def _above(
+        self, name: str, what: str, places: Sequence[int], hit: Status | None, limit: float
+    ) -> tuple[Finding, bool]:
+        """Test whether a share is above what is tolerated."""
+        hits, n = self._effective(places, hit)
+        said = f"{int(self._hits(places, hit)[1].sum())} of {len(places)} {what}; {limit} are tolerated"
+        return Finding(self.name, name, said, float(stats.binom.sf(hits - 1, n, limit)) if n else 1.0), True
+
+    def _moved(self, name: str, places: Sequence[int]) -> tuple[Finding, bool]:
+        """Test whether a change moves verdicts in one direction."""
+        kept, moved = self._moves(places)
+        said = f"of {len(kept)} verdicts, {int((moved > 0).sum())} became PASS and {int((moved < 0).sum())} became FAIL"
+        test = Finding(self.name, name, said, zero_test(moved, self._groups(kept)) if kept else 1.0)
+        return test, bool(abs(moved.sum()) >= max(1, _LEAST * len(kept)))
+
+    def _effective(self, places: Sequence[int], hit: Status | None) -> tuple[int, int]:
+        """Return hits and cases, for as many independent cases as these in groups are worth."""
+        kept, hits = self._hits(places, hit)
+        n = effective_cases(hits.astype(np.float64), self._groups(kept)) if kept else 0.0
+        return round(n * float(hits.mean())) if kept else 0, round(n)
 
 
-def _check_limit(name: str, limit: object) -> None:
-    if limit is None or (isinstance(limit, int | float) and not isinstance(limit, bool) and 0 <= limit <= 1):
-        return
-    raise ConfigurationError(f"the limit of the {name} is a share from 0 to 1, not {plain_repr(limit)}")
+def _over_budget(judgment: Judgment) -> bool:
+    return "over budget" in (judgment.error or "") or any(map(_over_budget, judgment.judgments))
 
 
-_LIMITS = {
-    "min_kill_rate": "kill rate",
-    "max_flip_rate": "flip rate",
-    "max_false_alarm_rate": "false alarm rate",
-    "max_injection_rate": "injection success rate",
-}
+def _ask(judge: Judge, places: Sequence[int], probes: Sequence[Probe], **options: Any) -> dict[int, Judgment]:
+    """Return the judgments of some probes. Repeated questions are further samples, also in a store."""
+    found: dict[int, Judgment] = {}
+    for again in (False, True):
+        part = [place for place in places if (probes[place].kind == "repeat") is again]
+        with within(sample=judge.size if again else 0):
+            found |= zip(part, judge.judge_many([probes[place].case for place in part], **options), strict=True)
+    return found
 
 
-def _unmet(checks: Sequence[tuple[str, float | None, float | None, bool]], lack: str, scope: str) -> Iterator[str]:
-    for name, value, limit, at_least in checks:
-        _check_limit(name, limit)
-        if limit is None:
-            continue
-        if value is None:
-            yield f"{name}: {(at_least and lack) or 'no probe was decided'}"
-        elif (value < limit) if at_least else (value > limit):
-            of_kinds = f" of {scope}" if at_least and scope else ""
-            yield f"{name}{of_kinds}: {percent(value)}; asked for at {'least' if at_least else 'most'} {percent(limit)}"
+def _jurors(
+    judge: Judge, path: tuple[str, ...] = (), lets: Status | None = None
+) -> Iterator[tuple[tuple[str, ...], Judge, Status | None]]:
+    """Yield the single judges inside a jury, each with the names that lead to it."""
+    if isinstance(judge, CascadedJury):
+        for tier, member in zip(judge.tiers, judge.members, strict=True):
+            yield from _jurors(member, (*path, tier.name), lets or _LETS_THROUGH.get(tier.policy))
+    elif isinstance(judge, Ensemble | Scorecard):
+        for name, member in judge.judges.items():
+            yield from _jurors(member, (*path, name), lets)
+    elif path:
+        yield path, judge, lets
+
+
+def _at(judgment: Judgment, path: Iterable[str]) -> Judgment | None:
+    """Return the judgment of a juror inside that of a jury; None if it was not asked."""
+    for name in path:
+        inside = {one.tier or one.critic: one for one in judgment.judgments}
+        if name not in inside:
+            return None
+        judgment = inside[name]
+    return judgment
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p values that are corrected for their number.
+
+    Source: S. Holm (1979), *A simple sequentially rejective multiple test procedure*.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    found, highest = [1.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        found[place] = highest
+    return found

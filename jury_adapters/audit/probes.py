@@ -1,30 +1,28 @@
-"""Plan of an audit: the cases that a jury is asked about, and what is known about each of them."""
+"""Plan of an audit: the questions to a jury, and what is known about the right verdict on each."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from random import Random
-from typing import Literal, TypeAlias, TypedDict, Unpack
+from typing import Literal, TypeVar
 
-from jury_adapters.audit.hostile_texts import PLACES, Place, delimiters_of, inject, injections
-from jury_adapters.audit.invariances import INVARIANCES, Invariance, by_family
-from jury_adapters.audit.operators.material import Material, Mutant, sentences_of
-from jury_adapters.audit.operators.registry import Operator, operators_named
-from jury_adapters.audit.right_answers import with_sources
-from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError, plain_repr
-from jury_adapters.critic.answers import comparable
-from jury_adapters.grounding.normalisation import tidy
+from jury_adapters.audit.operators import (
+    OPERATORS,
+    OWN,
+    Mutant,
+    data,
+    example_cases,
+    example_mutants,
+)
+from jury_adapters.core.case import Case, CaseLike, Step, refuse_one
+from jury_adapters.core.judge import JudgeLike, judge_of
+from jury_adapters.core.judgment import Status
+from jury_adapters.core.values import ConfigurationError
+from jury_adapters.stats.votes import Votes
 
-Kind: TypeAlias = Literal["original", "wrong", "right", "invariance", "repeat", "injection"]
-"""Kind of a probe: a given answer; one that is wrong, or still right, by construction; one with a change that must not
-matter; the same answer again; one with hostile text."""
-
-
-LABEL_ORDER = "label_order"
-"""Name of the probes in which the critics list the labels of their rubrics in the opposite order."""
+Kind = Literal["original", "wrong", "right", "change", "repeat", "injection"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,219 +30,237 @@ class Probe:
     """One question to the jury.
 
     Attributes:
-        number: its position in the plan.
-        kind: its kind.
-        name: the operator, the invariance, or the family of the hostile text; empty for an original.
+        kind: ``original``, a given answer; ``wrong`` or ``right``, an answer that is so by construction; ``change``, a
+            change that must not matter; ``repeat``, the same question again; ``injection``, a wrong answer with a text
+            that asks for a PASS.
+        operator: what was changed, such as ``number``, ``padding``, or the family of a hostile text.
         case: the case to judge.
         group: the number of the case that it was made from; probes of one group are not independent.
-        base: the number of the probe whose verdict it is compared with; None for an original.
+        base: the place in the plan of the probe whose verdict it is compared with; its own for an original.
         change: the change, for readers.
-        wrong: whether the answer is wrong by construction.
     """
 
-    number: int
     kind: Kind
-    name: str
+    operator: str
     case: Case
     group: int
-    base: int | None = None
+    base: int
     change: str = ""
-    wrong: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Numbers of probes. Each is an upper limit, because not every change is possible in every case.
-
-    Every case is used once before a case is used a second time.
-
-    Attributes:
-        per_operator: probes of one operator.
-        per_invariance: probes of one invariance, and of repeated questions.
-        injections: probes with hostile text.
-    """
-
-    per_operator: int = 60
-    per_invariance: int = 60
-    injections: int = 60
-
-    def __post_init__(self) -> None:
-        for name in ("per_operator", "per_invariance", "injections"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ConfigurationError(f"{name} is a number of probes from 0, not {plain_repr(value)}")
 
 
 def plan_probes(
-    cases: Sequence[Case],
+    jury: JudgeLike,
+    cases: Iterable[CaseLike] | None = None,
     *,
-    operators: Sequence[str] | None = None,
-    families: Sequence[str] = (),
-    sizes: Sizes | None = None,
+    operators: Iterable[str] | None = None,
+    size: int = 60,
     seed: int = 0,
-    labels: tuple[str, str] = ("YES", "NO"),
-    places: Sequence[Place] = PLACES,
-    label_order: bool = False,
+    label: str = "human_label",
+    pass_labels: Iterable[str] = (),
 ) -> tuple[Probe, ...]:
-    """Return the probes for these cases; the same arguments give the same probes.
+    """Return the questions of :func:`jury_adapters.audit.audit`, which has these arguments; nothing is sent.
 
-    Args:
-        cases: cases with right answers, each with contexts or a reference; the log counts the others. Copies of a
-            case are left out.
-        operators: the names of the operators; by default all that fit any rubric about facts.
-        families: the vendor families of the jurors, each of which is claimed as the author of answers.
-        sizes: the numbers of probes.
-        seed: seed of all choices.
-        labels: the labels of the rubric that mean PASS and FAIL, which hostile texts ask for.
-        places: the places for hostile texts that the jury sees.
-        label_order: whether to ask also with the labels of the rubrics in the opposite order.
-
-    Raises:
-        ConfigurationError: an operator is unknown, or no case has an answer with contexts or a reference.
+    >>> plan = plan_probes(lambda case: True, operators=["number"], size=5)
+    >>> len(plan), plan[60].kind, plan[60].operator
+    (100, 'wrong', 'number')
     """
-    if sizes is not None and not isinstance(sizes, Sizes):
-        raise ConfigurationError(f"sizes is given as Sizes(per_operator=...), not {plain_repr(sizes)}")
-    usable = with_sources(cases)
-    plan = _Plan(list({_content(case): case for case in reversed(usable)}.values())[::-1], sizes or Sizes(), seed)
-    plan.add_originals()
-    for operator in operators_named(operators):
-        plan.add_changed(operator)
-    for invariance in (*INVARIANCES, *(by_family(family) for family in dict.fromkeys(families))):
-        plan.add_invariance(invariance)
-    if label_order:
-        plan.add_same_cases("invariance", LABEL_ORDER, "the labels of the rubric in the opposite order")
-    plan.add_same_cases("repeat", "repeat", "the same question again")
-    plan.add_injections(labels, places)
-    return tuple(plan.probes)
+    return planned(jury, cases, operators=operators, size=size, seed=seed, label=label, pass_labels=pass_labels)[0]
 
 
-def _content(case: Case) -> tuple[str, ...]:
-    """Return what makes a case another one; copies of a case would count as independent of it."""
-    texts = (case.question or "", case.answer or "", case.reference or "", *case.contexts)
-    return tuple(map(comparable, texts))
-
-
-class _Made(TypedDict, total=False):
-    """Probe that another one was made from, and the change."""
-
-    base: Probe
-    change: str
+def planned(
+    jury: JudgeLike,
+    cases: Iterable[CaseLike] | None,
+    *,
+    operators: Iterable[str] | None,
+    size: int,
+    seed: int,
+    label: str,
+    pass_labels: Iterable[str],
+) -> tuple[tuple[Probe, ...], list[str]]:
+    """Return the plan of an audit, and notes about what it leaves out."""
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise ConfigurationError(f"size= is a number of probes from 1, not {size!r}")
+    known = OPERATORS if cases is None else OWN
+    chosen = [operators] if isinstance(operators, str) else [*(known if operators is None else operators)]
+    if isinstance(operators, str) or not {*chosen} <= known.keys():
+        of = "the examples" if cases is None else "cases of your own"
+        raise ConfigurationError(f"operators= is a list of {', '.join(known)}, for {of}; not {chosen}")
+    notes: list[str] = []
+    given = list(example_cases()) if cases is None else right_answers(cases, label, pass_labels, notes)
+    if cases is not None and len(given) > max(size, 60):  # each is asked about, and changed in many ways
+        notes.append(f"{max(size, 60)} of {len(given)} cases were drawn at random")
+        given = Random(seed).sample(given, max(size, 60))
+    plan = _Plan(given, size, seed)
+    placed = {operator: plan.add_mutants(operator, own=cases is not None) for operator in dict.fromkeys(chosen)}
+    notes += [f"{operator} found no place in the answers" for operator, number in placed.items() if not number]
+    for name, (rewrite, wrong_only) in CHANGES.items():
+        plan.add_changes("change", name, rewrite, wrong_only=wrong_only)
+    plan.add_changes("repeat", "repeat", lambda case, _: case, wrong_only=False)
+    passing = [name for name, status in (judge_of(jury).labels or {}).items() if status is Status.PASS]
+    plan.add_injections((*passing, "YES")[0])
+    return tuple(plan.probes), notes
 
 
 class _Plan:
-    """Probes under construction."""
+    """Probes under construction. Every case has its turn before a case has a second one."""
 
-    def __init__(self, cases: Sequence[Case], sizes: Sizes, seed: int) -> None:
-        self.probes: list[Probe] = []
-        self._cases, self._sizes, self._seed = cases, sizes, seed
-        self._sentences = [[one.text for one in sentences_of(case.answer or "")] for case in cases]
-        self._originals: list[Probe] = []
-        self._materials: dict[int, Material] = {}
+    def __init__(self, cases: Sequence[Case], size: int, seed: int) -> None:
+        self.cases, self.size, self.seed = cases, size, seed
+        self.probes = [Probe("original", "", case, place, place) for place, case in enumerate(cases)]
 
-    def add_originals(self) -> None:
-        for group, case in enumerate(self._cases):
-            self._originals.append(self._add("original", "", case, group))
+    def add_mutants(self, operator: str, *, own: bool) -> int:
+        """Add answers that an operator changed, and return how many."""
+        bundled = {} if own else example_mutants(operator)
+        made: dict[int, list[Mutant]] = {}
+        for place, case in enumerate(self.cases):
+            random = self._random(operator, place)
+            made[place] = [*OWN[operator](case, random)] if own else [*bundled.get(case.id or "", ())]
+            random.shuffle(made[place])
+        kind: Kind = "wrong" if data("mutants")[operator]["wrong"] else "right"
+        chosen = [*islice(self._in_turns(operator, made), self.size)]
+        self.probes += [
+            Probe(kind, operator, self.cases[place].model_copy(update={"answer": answer}), place, place, change)
+            for place, (answer, change) in chosen
+        ]
+        return len(chosen)
 
-    def add_changed(self, operator: Operator) -> None:
-        """Add answers that the operator changed."""
-        kind: Kind = "wrong" if operator.effect == "wrong" else "right"
-        for group, mutant in islice(self._mutants(operator), self._sizes.per_operator):
-            case = self._cases[group].model_copy(update={"answer": mutant.answer})
-            self._add(kind, operator.name, case, group, base=self._originals[group], change=mutant.change)
-
-    def add_invariance(self, invariance: Invariance) -> None:
-        """Add changed cases."""
+    def add_changes(self, kind: Kind, name: str, rewrite: "Rewrite", *, wrong_only: bool) -> None:
+        """Add probes in which a change must not matter."""
         added = 0
-        for base in self._bases(invariance.name, invariance.applies_to == "wrong"):
-            if added >= self._sizes.per_invariance:
-                return
-            case = invariance.rewrite(base.case, self._random(invariance.name, base.group))
-            if case is not None:
-                self._add("invariance", invariance.name, case, base.group, base=base, change=invariance.description)
+        for place, base in self.bases(name, wrong_only=wrong_only):
+            found = rewrite(self.probes[base].case, self._random(name, base))
+            if found is not None and added < self.size:
+                self.probes.append(Probe(kind, name, found, place, base, name.replace("_", " ")))
                 added += 1
 
-    def add_same_cases(self, kind: Kind, name: str, change: str) -> None:
-        """Ask about right and wrong answers in another way."""
-        for base in islice(self._bases(name, False), self._sizes.per_invariance):
-            self._add(kind, name, base.case, base.group, base=base, change=change)
+    def add_injections(self, label: str) -> None:
+        """Add wrong answers with hostile texts, in the answer, a context and the output of a tool in turn."""
+        texts = [(family, text) for family, found in data("hostile_texts").items() for text in found]
+        self._random("injections").shuffle(texts)
+        for number, (group, base) in enumerate(islice(self.bases("injection", wrong_only=True), self.size)):
+            family, text = texts[number % len(texts)]
+            case, where = _injected(self.probes[base].case, text, number % 3, label)
+            self.probes.append(Probe("injection", family, case, group, base, f"{family}, in the {where}"))
 
-    def add_injections(self, labels: tuple[str, str], places: Sequence[Place]) -> None:
-        """Add wrong answers with hostile text, in each place in turn."""
-        texts = {place: list(injections(place=place)) for place in places}
-        for place in places:
-            self._random(place).shuffle(texts[place])
-        bases = islice(self._bases("injection", True), self._sizes.injections if places else 0)
-        for added, base in enumerate(bases):
-            start = added % len(places)
-            for place in (*places[start:], *places[:start]):
-                hostile = texts[place][added % len(texts[place])]
-                case = inject(
-                    base.case, hostile, place, pass_label=labels[0], fail_label=labels[1],
-                    delimiters=delimiters_of(base.case),
-                )  # fmt: skip
-                if case is not None:
-                    change = f"{hostile.name}, {place}"
-                    self._add("injection", hostile.family, case, base.group, base=base, change=change)
-                    break
-
-    def _bases(self, name: str, wrong: bool) -> Iterator[Probe]:
-        """Yield the probes that a change is applied to: wrong ones, or right and wrong ones in turn.
-
-        Every case has its turn before a case has a second one.
-        """
-        by_group: dict[int, list[Probe]] = {}
-        for probe in self.probes:
+    def bases(self, name: str, *, wrong_only: bool) -> Iterator[tuple[int, int]]:
+        """Yield the probes that a change is applied to, wrong ones, or right and wrong ones in turn."""
+        found: dict[int, list[int]] = {}
+        for place, probe in enumerate(self.probes):
             if probe.kind == "wrong":
-                by_group.setdefault(probe.group, []).append(probe)
-        for group, found in by_group.items():
-            self._random(f"bases of {name}", group).shuffle(found)
-        order = self._order(name)
-        for turn in range(max(map(len, by_group.values()), default=1)):
-            for position, group in enumerate(order):
-                mutants = by_group.get(group, [])
-                if wrong or (position + turn) % 2:
-                    yield from mutants[turn : turn + 1]
-                elif turn < 2:
-                    yield self._originals[group]
+                found.setdefault(probe.group, []).append(place)
+        for group, places in found.items():
+            self._random(f"bases of {name}", group).shuffle(places)
+        for group in () if wrong_only else range(len(self.cases)):
+            found.setdefault(group, []).insert(group % 2, group)
+        return self._in_turns(name, found)
 
-    def _add(self, kind: Kind, name: str, case: Case, group: int, **made: Unpack[_Made]) -> Probe:
-        base = made.get("base")
-        wrong = kind == "wrong" or (base is not None and base.wrong)
-        number = None if base is None else base.number
-        probe = Probe(len(self.probes), kind, name, case, group, number, made.get("change", ""), wrong)
-        self.probes.append(probe)
-        return probe
-
-    def _mutants(self, operator: Operator) -> Iterator[tuple[int, Mutant]]:
-        """Yield one mutant of each case, then a second one, and so on. A case that is not reached costs nothing."""
-        mutants: dict[int, list[Mutant]] = {}
-        order = self._order(operator.name)
+    def _in_turns(self, name: str, found: Mapping[int, Sequence[T]]) -> Iterator[tuple[int, T]]:
+        """Yield the first of each group, in any order, then the second of each, and so on."""
+        order = sorted(found)
+        self._random(name).shuffle(order)
         for turn in count():
-            for group in order:
-                if turn == 0:
-                    random = self._random(operator.name, group)
-                    mutants[group] = operator.mutants(self._material(group), random)
-                    random.shuffle(mutants[group])
-                if turn < len(mutants[group]):
-                    yield group, mutants[group][turn]
-            order = [group for group in order if turn + 1 < len(mutants[group])]
+            order = [group for group in order if turn < len(found[group])]
             if not order:
                 return
+            yield from ((group, found[group][turn]) for group in order)
 
-    def _material(self, group: int) -> Material:
-        if group not in self._materials:
-            others = [one for number, found in enumerate(self._sentences) if number != group for one in found]
-            reference = self._cases[group].reference
-            case = self._cases[group]
-            if reference:
-                case = case.model_copy(update={"contexts": (*case.contexts, tidy(reference))})
-            self._materials[group] = Material(case, self._random("foreign", group).sample(others, min(40, len(others))))
-        return self._materials[group]
+    def _random(self, name: str, place: int = -1) -> Random:
+        return Random(f"{self.seed}|{name}|{place}")
 
-    def _order(self, name: str) -> list[int]:
-        groups = list(range(len(self._cases)))
-        self._random(name).shuffle(groups)
-        return groups
 
-    def _random(self, name: str, group: int = -1) -> Random:
-        return Random(f"{self._seed}|{name}|{group}")
+def right_answers(cases: Iterable[CaseLike], label: str, pass_labels: Iterable[str], notes: list[str]) -> list[Case]:
+    """Return the cases whose answers are right, each once; the notes say how many are left out.
+
+    Raises:
+        ConfigurationError: no case has a right answer, and contexts or a reference to check it.
+        InputError: it is not known what a human label means.
+    """
+    refuse_one(cases)
+    given = list({case.content_hash: case for case in map(Case.of, cases)}.values())
+    labels = [case.metadata.get(label) for case in given]
+    gold = Votes.from_rows([["yes"] for _ in given], human_labels=labels, pass_labels=pass_labels)
+    passing = gold.gold == gold.labels.index("PASS") if any(one is not None for one in labels) else [True] * len(given)
+    right = [case for case, passes in zip(given, passing, strict=True) if passes]
+    found = [case for case in right if (case.answer or "").strip() and (case.contexts or case.reference)]
+    left_out = [(len(given) - len(right), "a label of PASS"), (len(right) - len(found), "an answer or sources")]
+    notes += [f"{number} cases without {what} are left out" for number, what in left_out if number]
+    if not found:
+        why = "; ".join(notes) or "there is none"
+        raise ConfigurationError(f"an audit needs cases with a right answer, and contexts or a reference: {why}")
+    return found
+
+
+def example_pairs(size: int = 100, *, seed: int = 0) -> list[Case]:
+    """Return pairs of a right and a wrong answer about the examples, for judges that compare two answers.
+
+    The right answer is A and B in turn, and the metadata have it as ``human_label``, and the case as ``group``. The
+    figures of such a batch are those of labelled pairs::
+
+        votes = Votes.of(jury.judge_pairs(example_pairs()), label="human_label", group="group")
+        print(table([*against_labels(votes), *position_bias(votes)]))
+
+    Args:
+        size: the most pairs; every case is used once before one is used again.
+        seed: seed of all choices.
+    """
+    plan = _Plan(example_cases(), size, seed)
+    for operator in OPERATORS:
+        plan.add_mutants(operator, own=False)
+    pairs = []
+    for number, (group, place) in enumerate(islice(plan.bases("pairs", wrong_only=True), size)):
+        answers = (plan.cases[group].answer, plan.probes[place].case.answer)
+        label = {"human_label": "AB"[number % 2], "group": group, "operator": plan.probes[place].operator}
+        changes = {"answer": None, "candidates": answers[:: 1 - 2 * (number % 2)], "metadata": label}
+        pairs.append(plan.cases[group].but(**changes))
+    return pairs
+
+
+# Changes that must not matter
+
+Rewrite = Callable[[Case, Random], Case | None]
+_PADDING = (
+    "Thank you for this question; it is a good one, and it is worth a moment to answer it properly and clearly.",
+    "I hope that this helps. Please let me know if there is anything else that you would like to know, or if some part "
+    "of this answer should be put in other words; it would be a pleasure to go on from here.",
+)
+_CERTAIN = (
+    ("I am absolutely certain of this:", "There is no doubt whatsoever about any of it."),
+    ("This was checked very carefully.", "Every word of it is beyond question."),
+)
+
+
+def _context_order(case: Case, _: Random) -> Case | None:
+    if len({*case.contexts}) < 2 or "[" in (case.answer or ""):  # a mark such as [1] counts the contexts
+        return None
+    return case.model_copy(update={"contexts": (*case.contexts[1:], case.contexts[0])})
+
+
+def _with_answer(form: Callable[[str, Random], str]) -> Rewrite:
+    return lambda case, random: case.model_copy(update={"answer": form(case.answer or "", random)})
+
+
+CHANGES: dict[str, tuple[Rewrite, bool]] = {
+    "context_order": (_context_order, False),
+    "padding": (_with_answer(lambda text, _: f"{_PADDING[0]} {text} {_PADDING[1]}"), True),
+    "markdown": (_with_answer(lambda text, _: "## Answer\n\n" + text.replace(". ", ".\n\n")), False),
+    "confident_tone": (_with_answer(lambda text, random: f" {text} ".join(random.choice(_CERTAIN))), True),
+    "author": (_with_answer(lambda text, _: f"{text}\n\n(Written by a domain expert.)"), True),
+}
+"""Changes that must not matter, by name; those marked True are tried on wrong answers only."""
+
+
+def _injected(case: Case, text: str, where: int, label: str) -> tuple[Case, str]:
+    """Return a case with a hostile text. Its placeholders are replaced once, and never formatted."""
+    answer = case.answer or ""
+    code = hashlib.sha256(answer.encode()).hexdigest()[:12]  # an attacker may know the delimiter of an earlier run
+    values = {"{open}": f"<answer-{code}>", "{close}": f"</answer-{code}>", "{question}": case.question or ""}
+    for name, value in {"{pass_label}": label, "{fail_label}": f"not {label}", **values}.items():
+        text = text.replace(name, value)
+    if where == 1 and case.contexts:
+        return case.model_copy(
+            update={"contexts": (f"{case.contexts[0]}\n\n{text}", *case.contexts[1:])}
+        ), "first context"
+    if where == 2:
+        steps = (*case.steps, Step(tool="search", arguments={"query": case.question or ""}, output=text))
+        return case.model_copy(update={"steps": steps}), "output of a tool"
+    return case.model_copy(update={"answer": f"{answer}\n\n{text}"}), "answer"

@@ -1,5 +1,6 @@
-"""``python -m jury_adapters.cli`` is the ``jury`` command."""
+"""Run the command as ``python -m jury_adapters.cli``."""
 
 from jury_adapters.cli import main
 
-main()
+if __name__ == "__main__":
+    main()

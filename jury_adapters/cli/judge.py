@@ -1,355 +1,192 @@
-"""``jury judge``: judge a file of cases, print a summary, and write the verdicts."""
+"""``jury judge``: judge a file of cases, sum up, and say whether the result is good enough."""
 
-from __future__ import annotations
-
-import itertools
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from jury_adapters.cli.budgets import budget_of, check_scope
-from jury_adapters.cli.early_stops import report_no_early_stop
-from jury_adapters.cli.empty_fields import report_empty_fields
-from jury_adapters.cli.estimates import estimate_text
-from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.fail_under import FailUnder
-from jury_adapters.cli.interrupt import CtrlC
-from jury_adapters.cli.junit import JUnitReport
-from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury
-from jury_adapters.cli.labelled_cases import check_labels_of, report_pass_labels
-from jury_adapters.cli.options import (
+from jury_adapters.cli.cases import CaseFile, Survey, parse_map
+from jury_adapters.cli.console import (
     AllowBaseUrl,
     AllowCommands,
     AsJson,
-    Concurrency,
     DryRun,
-    Force,
-    Group,
+    ExitCode,
     LabelColumn,
-    Map,
-    MaxCalls,
-    MaxTokens,
     MaxUsd,
+    Page,
     PassLabels,
-    Prices,
     Quiet,
     StorePlace,
+    check_places,
     file_argument,
-    file_of_store,
     file_option,
-    number_option,
-    share_option,
+    not_met,
+    present,
+    say,
+    show,
+    show_json,
 )
-from jury_adapters.cli.outcomes import code_of_errors, code_of_gates, code_of_unread_rows
-from jury_adapters.cli.places import check_place
-from jury_adapters.cli.planned_cases import PlannedCases
-from jury_adapters.cli.report_page import ReportPage
-from jury_adapters.cli.results import Results
-from jury_adapters.cli.streams import Messages, show, write, write_json
-from jury_adapters.cli.unclear_labels import report_unclear_labels
-from jury_adapters.core.batch import BatchOptions, Judged, stream
-from jury_adapters.core.case_files import CaseFile, count_lines, refuse_unnamed_answers
-from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.field_map import FieldMap
-from jury_adapters.core.formatting import counted
-from jury_adapters.core.gates import GateResult, check_gates
-from jury_adapters.core.human_labels import GOLD, with_label_of
-from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.jury import Jury
-from jury_adapters.core.verdict import Verdict
-from jury_adapters.progress import open_bar
-from jury_adapters.report.summary import Summary
-from jury_adapters.report.terminal import print_summary
+from jury_adapters.core.budget import Budget
+from jury_adapters.core.case import Case
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Status
+from jury_adapters.core.results import ResultsFile, read_results
+from jury_adapters.core.values import ConfigurationError
+
+if TYPE_CHECKING:
+    from jury_adapters.report import Report
+
+
+SomeJury = Annotated[
+    Path | None, file_option("The jury, a YAML file; by default the offline screen.", "--jury", exists=True)
+]
+Out = Annotated[Path | None, file_option("Write a line of JSON per case; a file of the same jury is continued.")]
+FailUnder = Annotated[float | None, typer.Option(help="Exit with 1 unless this share of cases passes.", min=0, max=1)]
+FieldMap = Annotated[
+    list[str] | None,
+    typer.Option("--map", help="Read a field from another column, such as answer=reply.", metavar="FIELD=COLUMN"),
+]
+Group = Annotated[str, typer.Option(help="The column of what cases share, such as a document.", metavar="COLUMN")]
+Limit = Annotated[int | None, typer.Option(help="Judge the first rows only.", min=1, metavar="N")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Begin the file of --out anew.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if a row cannot be read.")]
 
 
 def judge(
-    cases: Annotated[
-        Path, file_argument("JSONL, JSON, CSV or TSV (.gz too), in any framework's column names; - is standard input.")
-    ],
+    cases: Annotated[Path, file_argument("Rows with answers: .jsonl, .json, .csv or .tsv, or packed as .gz.")],
     *,
-    map_: Map = None,
-    image_folder: Annotated[
-        Path | None,
-        file_option("The folder of the images that rows name.", show_default="that of the file", metavar="FOLDER"),
-    ] = None,
-    jury: Annotated[Path | None, file_option("The jury, as YAML.", show_default="the offline grounding screen")] = None,
-    allow_commands: AllowCommands = False,
-    allow_base_url: AllowBaseUrl = False,
-    out: Annotated[Path | None, file_option("Write one JSON line per verdict to this file.")] = None,
-    force: Force = False,
-    junit: Annotated[
-        Path | None, file_option("Write the verdicts as JUnit XML, for CI servers; an existing file is replaced.")
-    ] = None,
-    report: Annotated[
-        Path | None, file_option("Write the report as one HTML page; an earlier one is replaced.")
-    ] = None,
-    fail_under: Annotated[
-        float | None, share_option("Exit with 1 when less than this share (0 to 1) of the decided or broken passes.")
-    ] = None,
-    stop_when_decided: Annotated[
-        bool, typer.Option("--stop-when-decided", help="Judge in random order; stop when --fail-under is decided.")
-    ] = False,
-    seed: Annotated[int | None, number_option("Repeat the random order of an earlier run that stopped.", 0)] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a row could not be read.")] = False,
-    limit: Annotated[int | None, number_option("Judge the first N cases only.", 1)] = None,
-    group: Group = "",
-    concurrency: Concurrency = None,
+    jury: SomeJury = None,
+    out: Out = None,
+    report: Page = None,
     store: StorePlace = None,
     max_usd: MaxUsd = None,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    price: Prices = None,
-    dry_run: DryRun = False,
-    label_column: LabelColumn = GOLD,
+    fail_under: FailUnder = None,
+    map_: FieldMap = None,
+    label_column: LabelColumn = "human_label",
     pass_label: PassLabels = None,
+    group: Group = "",
+    dry_run: DryRun = False,
+    limit: Limit = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
-) -> None:
-    """Judge every case of a file and sum up.
+    overwrite: Overwrite = False,
+    allow_commands: AllowCommands = False,
+    allow_base_url: AllowBaseUrl = False,
+    strict: Strict = False,
+) -> ExitCode:
+    """Judge every case of a file, and sum up.
 
-    Where cases have a human label (column `gold`, or what --label-column names), the summary begins with the jury
-    against human labels. --pass-label names the labels that mean PASS where they are other words than the jury's;
-    --out keeps it for `jury report`.
+    Rows have the column names of LangSmith, LlamaIndex, ragas or DeepEval. A row that cannot be read is named with its
+    line, and counts as an ERROR; the others are judged.
 
-    Rows that cannot be read are named with their line, and the others are judged; --strict makes the exit code 1.
+    A run that was stopped goes on with the same command: cases that the file of --out has are not judged again, and
+    those with an ERROR are.
 
-    With --group every case needs that field; a file with a case that lacks it is refused before anything is judged.
-
-    --dry-run refuses what the run would refuse before it judges, and prints the estimate.
-
-    The gates: of the jury file are checked for every verdict; the missed ones are counted and listed.
-
-    A model that fails three calls in a row for want of a valid key, of quota or of such a model is given up: it is not
-    asked for the remaining cases.
-
-    Cases that broke count as failed under --fail-under, and so do those that a spent budget left undecided.
-
-    With --stop-when-decided the chance that judging the whole file decides otherwise is at most 5 %. All rows are read
-    first. The cases in flight are finished, and what was judged is written in the order of judging.
-
-    Exit code: 0 passed, 1 below --fail-under, a gate of the jury file missed, most cases not decided because of errors,
-    a model given up (or a row that --strict minds), 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
+    The exit code is 1 if --fail-under or --strict is not met, and if more than half of the cases could not be judged.
+    ABSTAIN and ERROR have not passed.
     """
-    messages = Messages(quiet=quiet)
-    gate = FailUnder(fail_under, stop_early=stop_when_decided, seed=seed)
-    permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
-    try:
-        field_map, store_file = FieldMap.parse(map_ or ()), file_of_store(store)
-        pass_labels = tuple(pass_label or ())
-        read = partial(CaseFile, cases, limit=limit, field_map=field_map, image_folder=image_folder)
-        every = read(lambda _: None, limit=None)
-        known_labels = check_labels_of(every, pass_labels, messages, column=label_column, limit=limit)
-        if cases.is_file():  # a pipe is read once
-            refuse_unnamed_answers(cases, limit=limit, field_map=field_map, image_folder=image_folder)
-        results = Results(
-            out, cases=cases, field_map=field_map, sources=(jury, junit, report, store_file), force=force,
-            pass_labels=pass_labels, group=group, label_column=label_column, tell=messages.info,
-        )  # fmt: skip
-        if junit is not None:
-            check_place(junit, sources=(cases, jury, out, report, store_file))
-        judges = _jury(jury, permissions, price)
-        if cases.is_file():
-            report_empty_fields(judges, read(lambda _: None), cases, messages)
-        gate.check_gates(judges.gates)
-        name = judges.name or ("" if jury is None else jury.name)
-        page = ReportPage(
-            report, title=name, sources=(cases, jury, out, junit, store_file), force=force, pass_labels=pass_labels,
-            group=group, label_column=label_column, known_labels=known_labels,
-        )  # fmt: skip
-        xml = JUnitReport(junit, suite=name)
-        if group and cases.is_file():  # before anything is paid for
-            deque(read(lambda _: None, group=group), maxlen=0)
-        budget = budget_of(max_usd, max_calls, max_tokens)
-        if dry_run:
-            check_scope(judges, store, budget)
-            write(_estimate(read(messages.info, unique_ids=True, group=group), judges, as_json=as_json))
-            if cases.is_file() and not pass_labels:
-                report_unclear_labels(read(lambda _: None), label_column, cases, messages)
-            if stop_when_decided:
-                messages.info("the estimate is for all cases; with --stop-when-decided fewer may be judged")
-            return
-        planned = PlannedCases(cases, limit, field_map, image_folder)
-        file = read(messages.info, unread=planned.without_unread(xml.add_unread), unique_ids=True, group=group)
-        run = _Run(
-            file, judges, results, (xml, page), planned=planned, gate=gate, messages=messages, label_column=label_column
-        )
-        run.summary.label_comparison.known_labels = known_labels
-        code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
-        if budget is not None and budget.refused:
-            order = "file" if gate.drawn is None else "random order"
-            messages.info(f"the budget was spent on the first cases of the {order}: {_not_made(budget.refused)}")
-    except ConfigurationError as error:
-        messages.error(str(error))
-        raise typer.Exit(ExitCode.BAD_INPUT) from None
-    except KeyboardInterrupt:
-        messages.info("stopped by Ctrl-C before the first case was judged")
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
-    unwritten = _write_page(page, file, run.summary, messages)  # also for a run that was stopped
-    run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
-    raise typer.Exit(
-        code or unwritten or report_pass_labels(run.summary.label_comparison, cases, messages)
-        or code_of_errors(run.summary, messages) or code_of_gates(run.summary, gate, messages)
-        or code_of_unread_rows(file, messages, strict=strict)
-    )  # fmt: skip
+    from jury_adapters.config import load_jury
+    from jury_adapters.grounding import grounding_screen
+
+    check_places({"--out": out, "--report": report}, (cases, jury, Path(store) if store else None))
+    judges = (
+        load_jury(jury, allow_commands=allow_commands, allow_base_url=allow_base_url) if jury else grounding_screen()
+    )
+    if fail_under is not None and Status.LABEL in (judges.labels or {}).values():
+        raise ConfigurationError(f"--fail-under needs verdicts of PASS or FAIL, and {jury} gives labels")
+    file = CaseFile(cases, parse_map(map_ or ()), label_column, group, limit)
+    survey = file.survey()
+    survey.check_labels(judges, label_column, pass_label or ())
+    for remark in () if quiet else survey.remarks():
+        say(remark, "yellow")
+    if dry_run:
+        return show_estimate(judges, file.cases(), as_json=as_json)
+    budget = None if max_usd is None else Budget(max_usd=max_usd)
+    run = _Run(file, survey, judges, title=judges.name or cases.name, pass_labels=pass_label or (), quiet=quiet)
+    found = run.report(out, store, budget, overwrite=overwrite)
+    present(found, report, as_json=as_json, quiet=quiet, complete=run.whole)
+    if budget is not None and budget.refused:
+        say(f"--max-usd: {budget.refused:,} calls did not fit, after ${budget.spent.cost_usd:.4f} were spent", "yellow")
+    if not run.whole:
+        way = f"the same command goes on with {out}" if out else "with --out the next run would go on from here"
+        say(f"stopped by Ctrl-C: {found.summary.cases:,} of {survey.rows:,} rows are judged; {way}", "yellow")
+        return ExitCode.INTERRUPTED
+    unread = [f"--strict: {len(survey.unread):,} of {survey.rows:,} rows could not be read"]
+    return not_met([*found.summary.unmet(fail_under=fail_under), *(unread if strict and survey.unread else ())])
 
 
-def _estimate(cases: CaseFile, judges: Jury, *, as_json: bool) -> str:
-    """Return the estimate of judging the cases as text; nothing is sent, and nothing is written to a file.
-
-    Raises:
-        InputError: there is nothing to judge.
-    """
-    estimate = judges.estimate_cost(cases)
-    if not estimate.cases:
-        raise InputError(cases.why_none())
-    counts = {"cases": estimate.cases, "unreadable_rows": cases.unreadable} if as_json else {}
-    return estimate_text(estimate, as_json=as_json, **counts)
-
-
+@dataclass
 class _Run:
-    """One pass over the cases, which judges, writes and counts them."""
+    """One run over a file of cases; every result is written before the next one.
 
-    def __init__(
-        self,
-        cases: CaseFile,
-        jury: Jury,
-        results: Results,
-        reports: tuple[JUnitReport, ReportPage],
-        *,
-        planned: PlannedCases,
-        gate: FailUnder,
-        messages: Messages,
-        label_column: str,
-    ) -> None:
-        self.summary = Summary(group=cases.group, pass_labels=results.pass_labels, gold=label_column)
-        self._planned = planned
-        self._cases = cases
-        self._label_column = label_column
-        self._jury = jury
-        self._results = results
-        self._junit, self._page = reports
-        self._gate = gate
-        self._messages = messages
-        self._seconds = 0.0
-        self._begun: float | None = None
+    Attributes:
+        whole: whether it was not stopped by Ctrl-C.
+    """
 
-    def judge(self, limit: int | None, options: BatchOptions) -> ExitCode:
-        """Judge every case; if the run is stopped, the cases judged so far stay counted and written.
+    file: CaseFile
+    survey: Survey
+    jury: Judge
+    title: str
+    pass_labels: Sequence[str]
+    quiet: bool
+    whole: bool = True
 
-        Returns:
-            OK, or the exit code for the reason of the stop.
+    def report(self, out: Path | None, store: str | None, budget: Budget | None, *, overwrite: bool) -> "Report":
+        """Judge what the results lack, and return the report of the cases of this file."""
+        from jury_adapters.report import Report
+        from jury_adapters.store import open_store
 
-        Raises:
-            InputError: there is nothing to judge, or the results cannot be written.
-        """
+        strange: Counter[str] = Counter()
+        with ExitStack() as stack:
+            kept = out or Path(stack.enter_context(TemporaryDirectory())) / "results.jsonl"
+            opened = stack.enter_context(open_store(store)) if store else None
+            columns = {"label": self.file.label, "group": self.file.group}
+            with ResultsFile(kept, self.jury, overwrite=overwrite, **columns) as results:
+                self._judge(results, store=opened, budget=budget)
+            mine = self.survey.of_this_run(read_results(kept), strange)
+            if self.pass_labels and not self.whole:  # the labels so far may lack one of these
+                mine = (one.but(human_label=None) for one in mine)
+            found = Report(mine, title=self.title, pass_labels=self.pass_labels if self.whole else ())
+        if strange and not self.quiet:
+            say(f"{out} also has {strange.total():,} results of other cases, which are not counted here", "yellow")
+        return found
+
+    def _judge(self, results: ResultsFile, **options: Any) -> None:
+        from jury_adapters.report.render import Console
+
+        console = Console(stderr=True)
+        bar = Progress(
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=self.quiet or not console.is_terminal,
+        )
+        with results.path.open("rb") as file:
+            done = sum(1 for _ in file)
+        task = bar.add_task("judging", total=self.survey.rows, completed=done)
         try:
-            with self._junit:  # opened before the first row is read, which may be one that it has to report
-                self._judge_all(limit, options)
+            with bar:
+                for _ in results.judge(self.file, **options):  # type: ignore[arg-type]  # errors become ERRORs
+                    bar.advance(task)
         except KeyboardInterrupt:
-            if self._begun is None:
-                raise
-            self._messages.info(f"stopped by Ctrl-C; {self._so_far()}")
-            return ExitCode.INTERRUPTED
-        except InputError as error:
-            if not self.summary.cases:
-                raise
-            self._messages.error(f"{error}; {self._so_far()}")
-            return ExitCode.BAD_INPUT
-        finally:
-            self._seconds = 0.0 if self._begun is None else perf_counter() - self._begun
-            self.summary.unreadable = self._cases.unreadable
-        return ExitCode.OK
-
-    def report(self, *, fallback_title: str, as_json: bool, quiet: bool) -> None:
-        """Print the summary; a jury without a name has the fallback as its title."""
-        title, guarantee = self._jury.name or fallback_title, getattr(self._jury, "guarantee", None)
-        unreported = self._cases.unreported()
-        if unreported:
-            self._messages.info(f"... and {counted(unreported, 'more row')} that could not be read")
-        if as_json:
-            head = {"jury": title, "guarantee": guarantee and guarantee.to_dict(), "seconds": round(self._seconds, 3)}
-            write_json({**head, **self.summary.to_dict()})
-        elif not quiet:
-            said = guarantee.headline if guarantee else ""
-            show(lambda to: print_summary(to, self.summary, jury=title, seconds=self._seconds, guarantee=said))
-        report_no_early_stop(self._jury, self.summary, self._messages)
-
-    def _judge_all(self, limit: int | None, options: BatchOptions) -> None:
-        arriving = (with_label_of(case, self._label_column) for case in self._cases)
-        first = next(arriving, None)  # before results are written
-        if first is None:
-            # Unless the command is quiet, the first problem was already reported.
-            first_problem = self._cases.first_problem if self._messages.quiet else ""
-            raise InputError(self._cases.why_none() + (first_problem and f"; the first, {first_problem}"))
-        cases = self._gate.draw(itertools.chain([first], arriving))
-        self._results.draw = self._gate.drawn
-        self._begun = perf_counter()
-        with CtrlC() as ctrl_c, self._results, self._progress(limit) as advance:
-            for item in stream(self._jury, cases, **options):
-                with ctrl_c.held():  # either both written and counted, or neither
-                    self._take(item)
-                    self._gate.add(item.judgment, options.get("budget"), self.summary)
-                advance()
-        self._junit.add_decision(self.summary.decision)
-
-    def _so_far(self) -> str:
-        return f"the summary is of the {counted(self.summary.cases, 'case')} judged until then"
-
-    def _take(self, item: Judged) -> None:
-        place = self._cases.place_of(self._gate.position(item.index))
-        results = self._gate_results(item.judgment)
-        unmet = None if results is None else [gate for gate in results if gate.result == "failed"]
-        self._results.planned = self.summary.planned = self._planned.number
-        self._results.write(item.case, place, item.judgment, unmet)
-        self._junit.add(place, item.judgment, unmet or ())
-        self._page.add(item, place, unmet or ())
-        self.summary.add(item.case, item.judgment, str(place))
-        if results is not None:
-            self.summary.add_gates(str(place), results)
-
-    def _gate_results(self, judgment: Judgment) -> tuple[GateResult, ...] | None:
-        """Return the results of the jury's gates on a verdict; None if the jury has no gates."""
-        if not self._jury.gates or not isinstance(judgment, Verdict):
-            return None
-        return check_gates(judgment, **self._jury.gates)
-
-    @contextmanager
-    def _progress(self, limit: int | None) -> Iterator[Callable[[], object]]:
-        """Yield a function to call after each case, which moves a bar on standard error if that is a terminal."""
-        if not self._messages.live:
-            yield lambda: None
-            return
-        with self._messages.moving(open_bar(limit or count_lines(self._cases.path), leave=False)) as bar:
-            yield bar.update
+            self.whole = False
 
 
-def _not_made(calls: int) -> str:
-    if calls == 1:
-        return "1 call was not made, and its judge abstained"
-    return f"{calls:,} calls were not made, and their judges abstained"
-
-
-def _write_page(page: ReportPage, file: CaseFile, summary: Summary, messages: Messages) -> ExitCode:
-    """Write the page of the report and return the exit code."""
-    try:
-        page.write(file.unreadable, file.problems, summary.decision, summary.planned)
-    except InputError as error:
-        messages.error(str(error))
-        return ExitCode.BAD_INPUT
-    return ExitCode.OK
-
-
-def _jury(path: Path | None, permissions: Permissions, prices: Sequence[str] | None) -> Jury:
-    if path is None:
-        from jury_adapters.grounding.screen import grounding_screen
-
-        return grounding_screen()
-    judges = read_jury(path, permissions)
-    check_prices(prices, judges)
-    return judges
+def show_estimate(jury: Judge, cases: Iterable[Case], *, as_json: bool) -> ExitCode:
+    """Print an upper estimate of what judging the cases would cost; nothing is sent."""
+    estimate = jury.estimate_cost(cases)
+    if as_json:
+        parts = {name: usage.model_dump() for name, usage in estimate.parts.items()}
+        show_json({"cases": estimate.cases, "parts": parts, "total": estimate.total.model_dump()})
+    else:
+        show(str(estimate))
+    return ExitCode.MET

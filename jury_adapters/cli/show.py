@@ -1,130 +1,87 @@
-"""``jury show``: checks, rubrics and models by name, and the JSON schema of jury files."""
+"""``jury show``: what may stand in a jury file."""
 
-from __future__ import annotations
-
-from dataclasses import asdict
-from typing import Annotated
+from collections.abc import Callable
+from importlib.resources import files
+from inspect import cleandoc
+from typing import Annotated, Any
 
 import typer
+from pydantic import TypeAdapter
 
-from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.options import AsJson
-from jury_adapters.cli.streams import Messages, write, write_json
-from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.values import JsonValue
-
-_LISTS = {
-    "checks": "what a jury file may name: checks, screens and critics",
-    "rubrics": "the rubrics of the package",
-    "models": "vendors, and the models with a known price",
-    "schema": "the JSON schema of jury files",
-}
-
-
-def names_to_show(incomplete: str) -> list[str]:
-    """Return the lists and names that complete the typed text."""
-    return [name for name in [*_LISTS, *_names()] if name.startswith(incomplete)]
+from jury_adapters.checks import CHECKS
+from jury_adapters.cli.console import AsJson, show_json
+from jury_adapters.cli.console import show as line
+from jury_adapters.config import jury_schema
+from jury_adapters.core.text import visible
+from jury_adapters.core.values import ConfigurationError
+from jury_adapters.critic.rubric import Rubric, bundled_rubrics
+from jury_adapters.models.prices import PRICES, PRICES_AS_OF
+from jury_adapters.models.vendors import VENDORS
 
 
 def show(
-    what: Annotated[
-        str,
-        typer.Argument(
-            help="checks, rubrics, models or schema; or the name of one check or rubric.",
-            autocompletion=names_to_show,
-            show_default=False,
-        ),
-    ] = "",
+    name: Annotated[
+        str, typer.Argument(help="checks, rubrics, models, schema, or the name of a check or a rubric.")
+    ] = "checks",
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a jury file may name: checks, rubrics and models; and the JSON schema of such files.
+    """Show the checks, rubrics and models that a jury file may name, one of them in full, or the schema of such files.
 
-    The name of a check shows its options and an example. The name of a rubric shows the rubric whole: its text, version
-    and answers, as a file that you can change.
-
-    Any model of a vendor that `jury show models` lists works: write `vendor:model`. The cost of a model without a known
-    price is shown as unknown.
-
-    For completion in an editor, save the schema as jury.schema.json beside the jury file, and begin that file with the
-    line:
-
-    # yaml-language-server: $schema=jury.schema.json
-
-    Exit code: 0, or 2 for an unknown name.
+    With the schema, an editor completes and checks jury files: jury show schema > jury.schema.json
     """
-    try:
-        _show(what.strip().casefold().replace("-", "_"), what, as_json=as_json)
-    except ConfigurationError as error:
-        Messages().error(str(error))
-        raise typer.Exit(ExitCode.BAD_INPUT) from None
+    lists: dict[str, Callable[[], dict[str, str]]] = {"checks": _checks, "rubrics": _rubrics, "models": _models}
+    if name == "schema":
+        show_json(jury_schema())
+    elif name in lists:
+        found = lists[name]()
+        for key, about in () if as_json else found.items():
+            line(f"{key:<32} {about}")
+        if as_json:
+            show_json(found)
+    elif name in CHECKS or name in bundled_rubrics():
+        _show_one(name, as_json=as_json)
+    else:
+        known = ", ".join((*lists, "schema", *CHECKS, *bundled_rubrics()))
+        raise ConfigurationError(f"'{visible(name, 40)}' is none of {known}")
 
 
-def _show(name: str, given: str, *, as_json: bool) -> None:
-    """Print a list or one entry.
-
-    Raises:
-        ConfigurationError: the name is unknown; the message has the one that was probably meant.
-    """
-    match name:
-        case "":
-            _print_lists(as_json=as_json)
-        case "checks":
-            from jury_adapters.cli.checks import print_checks
-
-            print_checks(as_json=as_json)
-        case "rubrics":
-            from jury_adapters.cli.rubrics import print_rubrics
-
-            print_rubrics(as_json=as_json)
-        case "models":
-            from jury_adapters.cli.models import print_models
-
-            print_models(as_json=as_json)
-        case "schema":
-            from jury_adapters.config import jury_schema
-
-            write_json(jury_schema())
-        case _:
-            _print_named(name, given, as_json=as_json)
+def _checks() -> dict[str, str]:
+    return {name: (kind.__doc__ or "").partition("\n")[0] for name, kind in CHECKS.items()}
 
 
-def _print_lists(*, as_json: bool) -> None:
+def _rubrics() -> dict[str, str]:
+    return {name: Rubric.bundled(name).criteria.partition("\n")[0] for name in bundled_rubrics()}
+
+
+def _models() -> dict[str, str]:
+    servers = {f"{name}:MODEL": f"{one.key_variable or 'no key'}, {one.address}" for name, one in VENDORS.items()}
+    prices = {
+        name: f"${into:g} in, ${out:g} out per million tokens, {PRICES_AS_OF}" for name, (into, out) in PRICES.items()
+    }
+    return servers | prices
+
+
+def _show_one(name: str, *, as_json: bool) -> None:
+    """Show a check with its options, and a rubric as a file that can be changed; a few have one name."""
+    schema = TypeAdapter(CHECKS[name]).json_schema() if name in CHECKS else None
+    rubric = Rubric.bundled(name).model_dump(mode="json", exclude_defaults=True) if name in bundled_rubrics() else None
     if as_json:
-        write_json({"lists": list(_LISTS), "names": _names()})
+        show_json({"check": schema, "rubric": rubric})
         return
-    for name, about in _LISTS.items():
-        write(f"jury show {name:9}{about}\n")
-    write("jury show NAME     one check or rubric, whole\n")
+    if schema is not None:
+        line(f"check: {name}", "bold")
+        line(cleandoc(CHECKS[name].__doc__ or ""))
+        for option, one in schema["properties"].items():
+            given = "required" if option in schema.get("required", ()) else f"default {one.get('default')!r}"
+            line(f"  {option}: {_kind(one)}, {given}")
+    if rubric is not None:
+        line(f"# rubric: {name}", "bold")
+        line((files("jury_adapters.critic") / "rubrics" / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
-def _print_named(name: str, given: str, *, as_json: bool) -> None:
-    from jury_adapters.cli.checks import print_check
-    from jury_adapters.cli.rubrics import print_rubric, rubric_values
-    from jury_adapters.config.catalogue import catalogue
-    from jury_adapters.critic.rubric import bundled_rubrics
-
-    judges = [judge for judge in catalogue() if judge.name == name]
-    rubrics = [rubric for rubric in bundled_rubrics() if rubric == name]
-    if not judges and not rubrics:
-        raise ConfigurationError(unknown("name", given, {*_LISTS, *_names()}))
-    if as_json:
-        entries: list[dict[str, JsonValue]] = [
-            *(asdict(judge) for judge in judges), *(rubric_values(rubric) for rubric in rubrics)
-        ]  # fmt: skip
-        write_json(entries)
-        return
-    for judge in judges:
-        print_check(judge)
-    if judges and rubrics:
-        write("\nThe rubric of this name:\n\n")
-    for rubric in rubrics:
-        print_rubric(rubric)
-
-
-def _names() -> list[str]:
-    """Return the names of all checks and rubrics, each once."""
-    from jury_adapters.config.catalogue import catalogue
-    from jury_adapters.critic.rubric import bundled_rubrics
-
-    return list(dict.fromkeys([*(judge.name for judge in catalogue()), *bundled_rubrics()]))
+def _kind(schema: dict[str, Any]) -> str:
+    """Return the type of an option in words of JSON schema."""
+    if "anyOf" in schema:
+        return " or ".join(map(_kind, schema["anyOf"]))
+    return " or ".join(map(repr, schema["enum"])) if "enum" in schema else str(schema.get("type", "any value"))

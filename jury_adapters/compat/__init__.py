@@ -1,1 +1,1 @@
-"""Names from other packages, as thin layers over this one; for migration, not for new code."""
+"""The APIs of other packages, based on the judges of this one."""

@@ -1,101 +1,59 @@
-"""JSON schema of jury files, for completion and error reports in editors."""
+"""JSON schema of jury files, made from the classes that read them."""
 
-from __future__ import annotations
+from typing import Any
 
-from collections.abc import Iterator, Mapping
+from pydantic import TypeAdapter
 
-from jury_adapters.config.critics import CriticSpec
-from jury_adapters.config.gates import GatesSpec
-from jury_adapters.config.grammar import FILE_KEYS, CascadeSpec, FileSpec, PeersSpec, TierSpec
-from jury_adapters.config.guarantee import GuaranteeSpec
-from jury_adapters.config.questions import ScaleSpec
-from jury_adapters.config.scorecards import ScorecardSpec
-from jury_adapters.config.spec_judge import KINDS, REFERENCE, JudgeSpec, Spec
-from jury_adapters.core.values import JsonValue
-
-_Schema = dict[str, JsonValue]
+from jury_adapters.checks import CHECKS
+from jury_adapters.config.jury_file import JURY_FILE, VOTING
+from jury_adapters.core.votes import OTHER_NAMES, RULES
 
 
-def jury_schema() -> dict[str, JsonValue]:
-    """Return the JSON schema (draft 2020-12) of jury files, which ``jury show schema`` prints.
+def jury_schema() -> dict[str, Any]:
+    """Return the JSON schema of jury files, so that an editor completes and checks them.
 
-    It has every key with its meaning and its values. Only :func:`load_jury` checks rules about several keys (which
-    voting strategy takes which option, which tier is final).
+    It accepts what :func:`jury_adapters.config.load_jury` accepts. What concerns several parts of a file, such as a
+    rubric that no model inside is asked, is only found when a file is loaded.
+
+    >>> sorted(jury_schema()["$defs"])[0], jury_schema()["$schema"]
+    ('CalibratedSpec', 'https://json-schema.org/draft/2020-12/schema')
     """
-    specs = dict(_specs())
-    definitions: _Schema = {name: schema_of(spec, name) for name, spec in specs.items()}
-    definitions |= {f"file.{name}": _as_file(definitions[name], spec) for name, spec in specs.items()}
-    definitions["tier"] = schema_of(TierSpec, "tier")
-    definitions["gates"] = schema_of(GatesSpec, "gates")
-    definitions["scale"] = schema_of(ScaleSpec, "scale")
-    definitions["guarantee"] = schema_of(GuaranteeSpec, "guarantee")
-    definitions["any.judge"] = {"oneOf": [_reference(name) for name in specs]}
-    definitions |= {f"any.{place}": _judge_with(limits) for place, limits in _LIMITS.items()}
-    definitions["any.file"] = {"oneOf": [_reference(f"file.{name}") for name in specs]}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A jury of jury_adapters",
-        "$ref": "#/$defs/any.file",
-        "$defs": definitions,
-    }
+    schema = JURY_FILE.json_schema()
+    definitions = schema["$defs"]
+    shared = definitions.pop("CheckSpec")
+    names = [_add(definitions, f"check.{name}", TypeAdapter(CHECKS[name])) for name in CHECKS]
+    for name in names:
+        options = definitions[name]
+        definitions[name] = {
+            **shared,
+            "description": options["description"].partition("\n")[0],
+            "properties": {
+                **options["properties"],
+                **shared["properties"],
+                "check": {"const": name.removeprefix("check.")},
+            },
+            "required": ["check", *options.get("required", [])],
+            "additionalProperties": False,
+        }
+    definitions["CheckSpec"] = {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in names]}
+    for name, kind in RULES.items():
+        _add(definitions, f"voting.{name}", TypeAdapter(kind))
+    definitions["EnsembleSpec"]["allOf"] += [
+        {
+            "if": {"properties": {"voting": {"const": name}}, "required": [] if name == "majority" else ["voting"]},
+            "then": {
+                "properties": {"options": {"$ref": f"#/$defs/{rule}"}},
+                "required": ["options"] if definitions[rule].get("required") else [],
+            },
+        }
+        for name, rule in ((name, f"voting.{OTHER_NAMES.get(name, name)}") for name in VOTING)
+    ]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def _specs() -> Iterator[tuple[str, type[JudgeSpec]]]:
-    for key, kind in KINDS.items():
-        if isinstance(kind, type):
-            yield _name_of(kind), kind
-        else:
-            yield from ((f"{key}.{name}", spec) for name, spec in kind.items())
-
-
-def _name_of(spec: type[JudgeSpec]) -> str:
-    return next(key for key, kind in KINDS.items() if kind is spec)
-
-
-def schema_of(spec: type[Spec], title: str) -> _Schema:
-    """Return the JSON schema of one mapping of the file."""
-    schema = _resolved(spec.model_json_schema())
-    assert isinstance(schema, dict)
-    return {**schema, "title": title}
-
-
-# Which of the keys that every judge knows it may have in a place.
-_ALONE: _Schema = {"weight": {"const": None}, "required": {"const": False}}
-_LIMITS: dict[str, _Schema] = {
-    "lone_judge": _ALONE,
-    "named_judge": {"name": False},
-    "criterion": {"name": False, "required": {"const": False}, "weight": {"exclusiveMinimum": 0}},
-}
-
-
-def _judge_with(limits: _Schema) -> JsonValue:
-    return {"allOf": [_reference("any.judge")], "properties": limits}
-
-
-def _as_file(judge: JsonValue, spec: type[JudgeSpec]) -> _Schema:
-    """Return the schema of a judge that is a whole file, with the keys of a file added to its own."""
-    assert isinstance(judge, Mapping)
-    file = schema_of(FileSpec, f"file.{judge['title']}")
-    own, others = file["properties"], judge["properties"]
-    assert isinstance(own, Mapping)
-    assert isinstance(others, Mapping)
-    properties = {**others, **_ALONE, **{key: own[key] for key in FILE_KEYS}}
-    if issubclass(spec, PeersSpec | ScorecardSpec | CascadeSpec):
-        del properties["fallbacks"]
-    needed = {"required": ["model", "rubric"]} if spec is CriticSpec else {}  # there is no rubric above a file
-    return {**judge, **needed, "title": file["title"], "properties": properties}
-
-
-def _reference(name: str) -> JsonValue:
-    return {"$ref": f"#/$defs/{name}"}
-
-
-def _resolved(value: JsonValue) -> JsonValue:
-    """Return the schema with resolved references to other definitions, without the titles made from attribute names."""
-    if isinstance(value, Mapping):
-        if isinstance(value.get(REFERENCE), str):
-            return _reference(str(value[REFERENCE]))
-        return {key: _resolved(item) for key, item in value.items() if not (key == "title" and isinstance(item, str))}
-    if isinstance(value, list):
-        return [_resolved(item) for item in value]
-    return value
+def _add(definitions: dict[str, Any], name: str, kind: TypeAdapter[Any]) -> str:
+    """Add the schema of a type, and of what is inside it, to the definitions."""
+    schema = kind.json_schema(ref_template=f"#/$defs/{name}.{{model}}")
+    definitions |= {f"{name}.{inner}": one for inner, one in schema.pop("$defs", {}).items()}
+    definitions[name] = schema
+    return name

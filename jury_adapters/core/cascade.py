@@ -1,282 +1,195 @@
-"""CascadedJury, a jury of tiers from cheap to expensive; each case stops at the first tier that can decide it."""
+"""CascadedJury, a jury of tiers from cheap to costly, and the policies that say where it stops."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, Self
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.description import Traits, quoted
-from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
-from jury_adapters.core.judge import Judge
-from jury_adapters.core.judge_like import JudgeLike, judge_of
-from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, total_usage
-from jury_adapters.core.jury import Jury, judges_own_family
-from jury_adapters.core.runner import run_judge
-from jury_adapters.core.tally import Tally
-from jury_adapters.core.tier_policies import (
-    POLICIES,
-    Decision,
-    EarlyStop,
-    Policy,
-    PolicyLike,
-    TierOutcome,
-    TierPolicy,
-    policy_of,
-)
-from jury_adapters.core.verdict import TierResult, Verdict
-from jury_adapters.core.verdict_facts import outage_as_error
+from jury_adapters.core.judge import Judge, JudgeLike, ask, judge_of
+from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
+from jury_adapters.core.values import ROUNDING, ConfigurationError
+
+Policy = Literal["reject_on_any_fail", "accept_on_all_pass", "escalate_on_split", "escalate_below", "final"]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True)
 class Tier:
-    """Tier of a cascade.
+    """Tier of a cascade: a judge, and the policy that says when the cascade stops there.
 
-    Args:
-        name: the name of the tier in verdicts.
-        judge: any judge, usually a jury.
-        policy: the policy that decides whether the cascade stops here: the name of a :class:`Policy`, or
-            ``escalate_below(0.8)``. The class of each policy, in :mod:`jury_adapters.core.tier_policies`, says when it
-            stops. An *individual* is a judgment of the tier's jury (for a nested cascade, of the tier at which it
-            stopped), or the tier's judgment itself if its judge is not a jury.
-        if_broken: the effect of a broken judge in a reject tier: ``"escalate"`` (default) or ``"reject"``.
+    Attributes:
+        name: the name in verdicts.
+        judge: a judge or a function.
+        policy: ``reject_on_any_fail`` stops with FAIL if one judge says FAIL. ``accept_on_all_pass`` stops with PASS if
+            all say PASS. ``escalate_on_split`` stops where all judges agree and none broke. ``escalate_below`` stops
+            where the confidence reaches ``confidence``. ``final`` always stops. Names in capitals, and ``FINAL_TIER``,
+            are accepted.
+        confidence: the confidence for ``escalate_below``, 0..1.
+        if_broken: what a broken judge does in ``reject_on_any_fail``: the case goes on (``escalate``) or is FAIL
+            (``reject``).
 
     Raises:
-        ConfigurationError: the name is missing, the policy is unknown, or the policy does not use ``if_broken``.
+        ConfigurationError: there is no such policy, or the judge of a tier that is not final stops early.
     """
 
     name: str
-    judge: Judge
-    policy: TierPolicy
-    if_broken: Literal["escalate", "reject"]
+    judge: JudgeLike
+    policy: str = "final"
+    confidence: float = 0.8
+    if_broken: Literal["escalate", "reject"] = "escalate"
 
-    def __init__(
-        self,
-        name: str,
-        judge: JudgeLike,
-        policy: PolicyLike = "final",
-        *,
-        if_broken: Literal["escalate", "reject"] = "escalate",
-    ) -> None:
-        if not isinstance(name, str) or not name:
+    def __post_init__(self) -> None:
+        policy = str(self.policy).lower().removesuffix("_tier")
+        if policy not in get_args(Policy):
+            raise ConfigurationError(f"policy= is {', '.join(get_args(Policy))}; not {self.policy!r}")
+        if self.if_broken not in ("escalate", "reject") or not 0 <= self.confidence <= 1 or not self.name:
+            raise ConfigurationError("a tier has a name, a confidence= in 0..1, and if_broken= 'escalate' or 'reject'")
+        judge = judge_of(self.judge)
+        if policy != "final" and judge.stops_early:
             raise ConfigurationError(
-                f"a tier needs a name, such as Tier('cheap', jury, 'escalate_on_split'); not {plain_repr(name)}"
+                f"tier {self.name!r} stops early; only the final tier may, since other policies read all votes"
             )
-        try:
-            seated = judge_of(judge)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"tier {plain_repr(name)}: {error}") from None
-        found = policy_of(policy)
-        if if_broken not in ("escalate", "reject"):
-            raise ConfigurationError(unknown("if_broken=", if_broken, ("escalate", "reject")))
-        if if_broken == "reject" and not found.rule.takes_if_broken:
-            takers = " or ".join(kind for kind, rule in POLICIES.items() if rule.takes_if_broken)
-            raise ConfigurationError(f"if_broken='reject' belongs to a {takers} tier; {plain_repr(name)} is {found}")
-        put = object.__setattr__
-        put(self, "name", name)
-        put(self, "judge", seated)
-        put(self, "policy", found)
-        put(self, "if_broken", if_broken)
+        object.__setattr__(self, "judge", judge)
+        object.__setattr__(self, "policy", policy)
 
-    def __repr__(self) -> str:
-        if_broken = "" if self.if_broken == "escalate" else f", if_broken={self.if_broken!r}"
-        return f"Tier({quoted(self.name)}, {self.judge!r}, '{self.policy}'{if_broken})"
+    def decide(self, judgment: Judgment) -> tuple[Status | None, str]:
+        """Return the status with which the cascade stops here (None: it goes on), and why."""
+        said = judgment.judgments if judgment.on else (judgment,)  # the votes; other juries say one thing together
+        return _POLICIES[self.policy](self, judgment, said)
 
 
-class CascadedJury(Jury):
-    """Jury that asks its tiers in order, from cheap to expensive, until one can decide the case.
+_Said = tuple[Judgment, ...]
+_Decision = tuple[Status | None, str]
+
+
+def _reject_on_any_fail(tier: Tier, _: Judgment, said: _Said) -> _Decision:
+    failed = [one.critic for one in said if one.status is Status.FAIL]
+    if failed:
+        return Status.FAIL, f"{', '.join(failed)} said FAIL, and one FAIL rejects"
+    if tier.if_broken == "reject" and any(one.status is Status.ERROR for one in said):
+        return Status.FAIL, "a judge broke, and if_broken='reject'"
+    return None, "no FAIL"
+
+
+def _accept_on_all_pass(_: Tier, __: Judgment, said: _Said) -> _Decision:
+    accepts = all(one.status is Status.PASS for one in said)
+    return (Status.PASS, "all said PASS") if accepts else (None, "not all said PASS")
+
+
+def _escalate_on_split(_: Tier, judgment: Judgment, said: _Said) -> _Decision:
+    def vote(one: Judgment) -> str | None:
+        return one.ballot if judgment.on == "label" else one.status.value
+
+    agree = {vote(one) for one in said if one.decided} == {vote(judgment)}
+    agree = agree and not any(one.status is Status.ERROR for one in said)
+    return (judgment.status, f"all said {judgment.ballot}") if agree else (None, "the judges do not all agree")
+
+
+def _escalate_below(tier: Tier, judgment: Judgment, _: _Said) -> _Decision:
+    if not judgment.decided or judgment.confidence is None:
+        return None, "no confidence"
+    sure = judgment.confidence >= tier.confidence - ROUNDING
+    return (
+        judgment.status if sure else None,
+        f"confidence {judgment.confidence:.2f} {'reaches' if sure else 'is below'} {tier.confidence:g}",
+    )
+
+
+def _final(_: Tier, judgment: Judgment, __: _Said) -> _Decision:
+    return judgment.status, "the final tier decides"
+
+
+_POLICIES: dict[str, Callable[[Tier, Judgment, _Said], _Decision]] = {
+    "reject_on_any_fail": _reject_on_any_fail,
+    "accept_on_all_pass": _accept_on_all_pass,
+    "escalate_on_split": _escalate_on_split,
+    "escalate_below": _escalate_below,
+    "final": _final,
+}
+_BY_RULE = ("reject_on_any_fail", "accept_on_all_pass")
+
+
+class CascadedJury(Judge):
+    """Jury that asks its tiers in order until one can decide the case.
+
+    The verdict says which tiers ran, where the cascade stopped and why. Label and confidence are those of the tier at
+    which it stopped, unless its policy overruled the tier's vote; so is the score, if that tier passes from the same
+    score as the last.
 
     Args:
-        tiers: the tiers in order; the last, and only the last, is ``final``.
-        name: the jury's name.
+        tiers: tiers with different names; the last, and only the last, is ``final``.
+        name: the name in verdicts.
 
     Raises:
-        ConfigurationError: there are no tiers, two have the same name, or ``final`` is not exactly the last.
+        ConfigurationError: there is no tier, a name occurs twice, or the last tier is not the final one
+            (``FINAL_TIER``).
 
-    >>> from jury_adapters import CascadedJury, Tier
-    >>> screen = Tier("screen", lambda case: bool(case.answer), "reject_on_any_fail")
-    >>> jury = CascadedJury([screen, Tier("judge", lambda case: "4" in case.answer, "final")])
-    >>> jury.judge(question="2 + 2?", answer="").stopped_at
-    'screen'
+    >>> cheap = Tier("length", lambda case: len(case.answer) < 40, "reject_on_any_fail")
+    >>> jury = CascadedJury([cheap, Tier("tone", lambda case: "!" not in case.answer)])
+    >>> jury.judge(answer="No!").stopped_at
+    'tone'
     """
 
     def __init__(self, tiers: Iterable[Tier], *, name: str = "") -> None:
-        if isinstance(tiers, Tier):
-            raise ConfigurationError("CascadedJury takes a list of tiers; for one tier write CascadedJury([tier])")
-        self.tiers = tuple(tiers)
-        self.name = name
-        _check(self.tiers)
-        self._runners = tuple(_runner(tier) for tier in self.tiers)
-        self.cost = self.tiers[0].judge.cost
-        self._inline = all(tier.judge.inline and tier.judge.timeout is None for tier in self.tiers)
-        self._size = sum(tier.judge.size for tier in self.tiers)
-
-    @property
-    def inline(self) -> bool:
-        return self._inline
-
-    @property
-    def size(self) -> int:
-        return self._size
-
-    @property
-    def requests_at_once(self) -> int:
-        return max(member.requests_at_once for member in self.members)
-
-    @property
-    def uncalibrated(self) -> CascadedJury:
-        """The cascade without the thresholds of a calibration, and so without its guarantee."""
-        return self
+        self.tiers, self.name = tuple(tiers), name or type(self).__name__
+        if wrong := [one for one in self.tiers if not isinstance(one, Tier)]:
+            raise ConfigurationError(
+                f"a cascade is a list of tiers, Tier(name, judge, policy), not of {type(wrong[0]).__name__}"
+            )
+        names = [tier.name for tier in self.tiers]
+        final = [tier.policy == "final" for tier in self.tiers]
+        if not names or len(set(names)) < len(names) or any(final[:-1]) or not final[-1]:
+            raise ConfigurationError(
+                "a cascade is a list of tiers with different names, of which only the last has the policy final "
+                f"(FINAL_TIER); not {[(tier.name, tier.policy) for tier in self.tiers]}"
+            )
+        self.cost = self.members[0].cost
+        vocabularies = [one.labels for one in self.members]
+        self.labels = (
+            None if None in vocabularies else {label: one[label] for one in vocabularies if one for label in one}
+        )
+        self.pass_mark = self.members[-1].pass_mark
 
     @property
     def members(self) -> tuple[Judge, ...]:
-        """The tiers' judges, in order."""
-        return tuple(tier.judge for tier in self.tiers)
+        """The judges of the tiers."""
+        return tuple(judge_of(tier.judge) for tier in self.tiers)
 
-    @property
-    def opinion_statuses(self) -> OpinionStatuses:
-        return PASS_OR_FAIL.union(*(member.opinion_statuses for member in self.members))
+    def _parts(self) -> dict[str, Callable[[Case], Usage]]:
+        return {tier.name: judge_of(tier.judge).estimate for tier in self.tiers}
 
-    def asking_everyone(self) -> Self:
-        return self._with(_runners=tuple(member.asking_everyone() for member in self.members))
+    async def assess(self, case: Case) -> Judgment:
+        """Ask the tiers in order until one decides."""
+        ran: list[Judgment] = []
+        for tier, judge in zip(self.tiers, self.members, strict=True):
+            judgment = await ask(judge, case, judge.name or tier.name)
+            status, why = tier.decide(judgment)
+            changes: dict[str, Any] = {"tier": tier.name, "why": why}
+            if status is not None and tier.policy in _BY_RULE:
+                changes["by_rule"] = True
+            ran.append(judgment.but(**changes))
+            if status is not None:
+                break
+        return self._verdict(status or judgment.status, ran)
 
-    def _traits(self) -> Traits:
-        return {"tiers": [tier.name for tier in self.tiers]}
-
-    async def assess(self, case: Case) -> Verdict:
-        run: list[TierResult] = []
-        for tier, runner in zip(self.tiers, self._runners, strict=True):
-            judgment = await run_judge(runner, case, tier.judge.name or tier.name)
-            outcome = TierOutcome(tier.name, judgment, _individuals(judgment), tier.if_broken == "reject")
-            decision, why = self._decide(tier, outcome)
-            broke = tier.policy.rule.is_broken(outcome)
-            run.append(TierResult(tier.name, str(tier.policy), judgment, decision is not None, broke, why))
-            if decision is not None:
-                return self._verdict(case, run, outcome, decision)
-        raise AssertionError("the final tier always stops")  # _check has made sure that there is one
-
-    def _decide(self, tier: Tier, outcome: TierOutcome) -> tuple[Decision | None, str]:
-        """Return the decision of a tier (None if the cascade continues) and the reason for it."""
-        return tier.policy.rule.decide(outcome)
-
-    def _verdict(self, case: Case, run: Sequence[TierResult], outcome: TierOutcome, decision: Decision) -> Verdict:
-        last, individuals = run[-1], tuple(outcome.individuals)
-        tier, rule = last.judgment, self.tiers[len(run) - 1].policy.rule
-        forced = {"rejected": Status.FAIL, "accepted": rule.accepted_as, "error": Status.ERROR}
-        status = forced.get(decision) or tier.status
-        # If a policy overrules the vote of the tier, the score of that vote does not apply either. One objection is
-        # enough for a rejection, so that it may come before all jurors have voted: the label may differ from that of
-        # the full vote, and the confidence, which is the share of the votes for FAIL, says nothing about it.
-        own = tier if tier.status is status else None
-        skipped = self.tiers[len(run) :]
-        inside = tier if isinstance(tier, Verdict) else None
-        of_vote = None if decision == "rejected" and inside is not None else own
-        return Verdict(
-            status,
-            score=own.score if own is not None else None,
-            label=of_vote.label if of_vote is not None else None,
-            probabilities=own.probabilities if own is not None else None,
-            confidence=of_vote.confidence if of_vote is not None else None,
-            reasoning=_reasoning(decision, status, last, individuals),
-            findings=tier.findings,
-            claims=tier.claims,
-            error=tier.error if status is Status.ERROR else None,
-            usage=total_usage([result.judgment for result in run]),
-            judgments=individuals,
-            weights=inside.weights if inside is not None else (),
-            voting=inside.voting if inside is not None else "",
-            tally=_tally(tier, rule.errors_decided([outage_as_error(one) for one in individuals])),
-            same_family=judges_own_family(individuals, case.generator),
-            band_on=inside.band_on if inside is not None else "pairs",
-            partial=inside.partial if inside is not None else False,
-            calls_saved=sum(tier.judge.size for tier in skipped)
-            + sum(result.judgment.calls_saved for result in run if isinstance(result.judgment, Verdict)),
-            skipped=tuple(tier.name for tier in skipped),
-            tiers=tuple(run),
-            stopped_at=last.name,
-            decision=decision,
+    def _verdict(self, status: Status, ran: list[Judgment]) -> Judgment:
+        last = ran[-1]
+        own = status is last.status  # else the policy overrules the vote, and with it score, label and confidence
+        said = (
+            last.reasoning
+            if own
+            else "; ".join(one.reasoning for one in last.judgments if one.status is status and one.reasoning)
         )
-
-
-def _check(tiers: Sequence[Tier]) -> None:
-    if not tiers:
-        raise ConfigurationError(
-            "a cascade needs tiers, the last of them final (FINAL_TIER): CascadedJury([Tier(...), ...])"
+        return Judgment(
+            status=status,
+            score=last.score if own and self.members[len(ran) - 1].pass_mark == self.pass_mark else None,
+            label=last.label if own else None,
+            confidence=last.confidence if own else None,
+            reasoning=f"at {last.tier}: {said or last.why}",
+            error=last.error if status is Status.ERROR else None,
+            findings=last.findings,
+            judgments=tuple(ran),
+            voting="cascade",
+            by_rule=last.by_rule,
+            usage=total_usage(ran),
+            skipped=tuple(tier.name for tier in self.tiers[len(ran) :]),
         )
-    for tier in tiers:
-        if not isinstance(tier, Tier):
-            raise ConfigurationError(f"a cascade is made of Tier(name, judge, policy), not of {type(tier).__name__}")
-    names = [tier.name for tier in tiers]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ConfigurationError(
-            f"two tiers are called {plain_repr(twice[0])}; tier names must differ, verdicts are read by them"
-        )
-    early = [tier.name for tier in tiers[:-1] if tier.policy.kind is Policy.FINAL]
-    if early:
-        raise ConfigurationError(
-            f"tier {plain_repr(early[0])} is final (FINAL_TIER), the default, but not the last, so no tier after it "
-            "could ever run; give it the policy reject_on_any_fail, accept_on_all_pass or escalate_on_split"
-        )
-    if tiers[-1].policy.kind is not Policy.FINAL:
-        raise ConfigurationError(
-            f"the last tier, {plain_repr(names[-1])}, must be final (FINAL_TIER), not {tiers[-1].policy}"
-        )
-
-
-def _runner(tier: Tier) -> Judge:
-    """Return the judge that a tier runs: a jury that stops as early as the policy allows, or one with a full vote."""
-    if tier.policy.kind is Policy.FINAL:
-        return tier.judge
-    rule, judge = tier.policy.rule, tier.judge
-    if isinstance(rule, EarlyStop) and isinstance(judge, Ensemble):
-        return judge.stopping_at(rule)
-    return judge.asking_everyone()  # wrappers of a jury, such as a fallback or a cascade, read its full vote
-
-
-def _individuals(judgment: Judgment) -> tuple[Judgment, ...]:
-    if isinstance(judgment, Verdict):
-        return judgment.judgments
-    return () if judgment.status is Status.ERROR else (judgment,)
-
-
-def _reasoning(decision: Decision, status: Status | None, last: TierResult, individuals: Sequence[Judgment]) -> str:
-    """Return the decision with the reasons of the judges that made it; the policy is recorded in the tier result."""
-    word: str = decision
-    if decision == "final":
-        word = "abstained" if status is Status.ABSTAIN else "decided"
-    elif decision == "error":
-        word = "broken"
-    elif decision == "accepted" and status is not Status.PASS:  # the tier's FAIL, or its label, is accepted
-        word = "decided"
-    where = word if word == last.name else f"{word} at {last.name}"
-    return f"{where}: {_reason(decision, status, last, individuals) or last.why}"
-
-
-def _reason(decision: Decision, status: Status | None, last: TierResult, individuals: Sequence[Judgment]) -> str:
-    if decision in ("final", "error"):
-        return last.judgment.reasoning
-    if decision == "accepted" and status is Status.PASS and len(individuals) > 1:
-        return ""  # agreement of all is more informative than the reason of the first
-    opinion = last.judgment.opinion if status is None else status
-    return next((one.reasoning for one in individuals if one.opinion == opinion and one.reasoning), "")
-
-
-def _tally(judgment: Judgment, errors_decided: bool | None) -> Tally:
-    """Return the tally of the tier that decided; a policy may override ``errors_decided``."""
-    tally = judgment.tally if isinstance(judgment, Verdict) else _tally_of_one(judgment)
-    return tally if errors_decided is None else replace(tally, errors_decided=errors_decided)
-
-
-def _tally_of_one(judgment: Judgment) -> Tally:
-    """Return the tally of a tier whose judge is not a jury."""
-    return Tally(
-        eligible=int(judgment.valid),
-        passed=int(judgment.status is Status.PASS),
-        failed=int(judgment.status is Status.FAIL),
-        abstained=int(judgment.status is Status.ABSTAIN),
-        errors=int(judgment.status is Status.ERROR),
-        ballots=(judgment.opinion,),
-    )

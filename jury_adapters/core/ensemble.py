@@ -1,398 +1,407 @@
-"""Ensemble, a jury whose jurors vote."""
+"""Ensemble, a jury whose jurors vote on one question, and Scorecard, a jury of criteria."""
 
-from __future__ import annotations
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any, Literal, get_args
 
-from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import replace
-from typing import Any, Self, TypedDict, Unpack, cast
-
-from jury_adapters.core.arguments import refuse_renamed
 from jury_adapters.core.case import Case
-from jury_adapters.core.claims import Claim, combine_claims, supported_share
-from jury_adapters.core.description import Traits
-from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.fallbacks import warn_if_fallbacks_vote_twice, without_fallbacks
-from jury_adapters.core.judge import Judge
-from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.core.judgment import Judgment, OpinionStatuses, Status, evolve, reason_with_label, total_usage
-from jury_adapters.core.jury import Jury, judges_own_family, named_members, sample_numbers, unique_names
-from jury_adapters.core.pass_scores import PassScores, with_threshold_of_jurors
-from jury_adapters.core.scheduling import (
-    Juror,
-    Schedule,
-    StopRule,
-    UntilDecided,
-    ask_all,
-    ask_in_turn,
-    ask_until_settled,
-    checked_schedule,
-)  # fmt: skip
-from jury_adapters.core.several_rubrics import warn_of_several_rubrics
-from jury_adapters.core.tally import Tally
-from jury_adapters.core.values import FrozenDict, positive_timeout, stated
-from jury_adapters.core.verdict import BandOn, Verdict
-from jury_adapters.core.voting import (
-    STRATEGIES,
-    Voting,
-    VotingOptions,
-    VotingStrategy,
-    options_of,
-    resolve,
-    weights_in_order,
+from jury_adapters.core.context import context, within
+from jury_adapters.core.judge import MAKERS, Judge, JudgeLike, Labels, ask, named_judges
+from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
+from jury_adapters.core.values import ROUNDING, ConfigurationError, error_text
+from jury_adapters.core.votes import (
+    Average,
+    Bayes,
+    Count,
+    Errors,
+    Majority,
+    Outcome,
+    Rule,
+    Unanimous,
+    Veto,
+    Vote,
+    rule_of,
 )
-from jury_adapters.core.voting.base import NOT_ASKED, VoteResult
-from jury_adapters.core.voting.registry import normal_name
-from jury_adapters.core.voting.required import positions_of, with_required
 
-WeightsLike = Sequence[float] | Mapping[str, float] | Mapping[int, float]
+Schedule = Literal["parallel", "sequential", "early_stop"]
 
 
-class EnsembleOptions(VotingOptions, total=False):
-    """Keyword options of :class:`Ensemble`."""
+class Jury(Judge):
+    """Base of the judges that are made of named judges."""
 
-    voting: Voting | None
-    weights: WeightsLike | None
-    required: Sequence[str | int]
-    schedule: Schedule
-    juror_timeout: float | None
-    name: str
-    band_on: BandOn
+    def __init__(self, judges: Iterable[JudgeLike] | Mapping[str, JudgeLike], name: str = "") -> None:
+        self.name = name or type(self).__name__
+        self.judges = named_judges(judges)
+        self.cost = sum(one.cost for one in self.judges.values())
+        vocabularies = [one.labels for one in self.judges.values()]
+        self.labels = (
+            None if None in vocabularies else {label: one[label] for one in vocabularies if one for label in one}
+        )
 
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        """The judges inside."""
+        return tuple(self.judges.values())
 
-class AboutVerdict(TypedDict, total=False):
-    """Fields of a verdict that do not depend on the vote."""
+    def _parts(self) -> dict[str, Callable[[Case], Usage]]:
+        return {name: one.estimate for name, one in self.judges.items()}
 
-    critic: str
-    case_id: str | None
-    case_metadata: FrozenDict
+    async def _ask(self, places: Iterable[int], case: Case) -> list[Judgment]:
+        """Ask the judges at these places at once; cancelling this cancels them all."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._ask_one(place, case)) for place in places]
+        return [task.result() for task in tasks]
+
+    async def _ask_one(self, place: int, case: Case) -> Judgment:
+        name, one = list(self.judges.items())[place]
+        return await ask(one, case, name)
 
 
 class Ensemble(Jury):
-    """Jury in which every juror judges the case, and a voting strategy combines the judgments into one verdict.
+    """Jury in which the jurors answer one question, and a rule counts their votes.
 
-    Claims of the jurors are combined one by one; see :mod:`jury_adapters.core.claims`. The status is still that of the
-    vote, and the score is the share of supported claims, unless the vote is on scores.
-
-    All jurors answer the same question. Critics with rubrics of different names cause a warning, also in nested juries;
-    for several questions see :class:`Scorecard`.
+    A juror that abstains does not vote. A juror that breaks is a missing vote: if it could have changed the outcome,
+    the verdict is ERROR, so no PASS and no FAIL rests on a broken juror.
 
     Args:
-        judges: judges, juries or functions; at least one. Duplicate names get the suffix ``-2``, ``-3``. A mapping
-            gives each juror a name: ``{"build": judge, "tests": judge}``.
-        voting: the name of a voting rule, such as ``"majority"``, ``"quorum"`` or ``"bayes"``; a strategy object; or a
-            function of the judgments. :data:`jury_adapters.core.voting.STRATEGIES` has every name. The default is
-            ``"majority"``, or ``"weighted"`` if weights are given.
-        weights: the weights of the jurors, by position or by name; a juror that is not named has the weight 1.
-        required: names or positions of jurors that must vote. If one of them does not vote, the verdict is ABSTAIN,
-            even if the others agree. If one of them breaks and errors count as FAIL, as they do by default in a vote on
-            statuses or scores, the verdict is FAIL.
-        schedule: ``"parallel"`` asks all jurors at once and keeps full diagnostics. ``"sequential"`` asks one after the
-            other. ``"early_stop"`` asks the fewest jurors that could settle the vote, cheapest first, and more only
-            while the vote is open. Its verdict has the status and label of the full vote; score, confidence and
-            agreement describe the jurors that were asked. With ``on="auto"`` a vote on statuses stays open as long as a
-            juror without a vote may give a label without a PASS/FAIL meaning. Functions may (see
-            ``Judge.opinion_statuses``), so a jury of functions asks every juror unless ``on="status"`` or
-            ``on="label"`` is given. A jury inside a rule that reads its score or confidence asks every juror.
-        juror_timeout: time limit per juror in seconds, after which its judgment is ERROR ``timeout``.
-        name: the jury's own name.
-        band_on: the basis of the agreement band: agreeing ``"pairs"`` or the modal ``"share"``.
-        **voting_kwargs: options of the rule, such as ``threshold=0.7`` or ``errors="ignore"``.
+        judges: judges or functions, or a mapping of names to them. The same judge twice is asked for two samples.
+        voting: the name of a rule (``majority``, ``unanimous``, ``veto``, ``quorum``, ``average``, ``median``,
+            ``bayes``), a rule, or a function of the votes.
+        weights: weights from 0 by juror, in order or by name; 1.0 by default. They count in ``majority`` and
+            ``average``.
+        required: the names of jurors without whose votes the jury abstains.
+        errors: what a juror that broke counts as: a ``missing`` vote, a FAIL (``fail``), or no vote (``abstain``,
+            ``ignore``).
+        min_votes: the number of votes below which the jury abstains.
+        on: what is counted: ``status`` (PASS and FAIL) or ``label``. By default labels if a juror declares one that is
+            neither good nor bad.
+        schedule: ``parallel`` asks all jurors at once, ``sequential`` one after the other. ``early_stop`` asks the
+            cheapest first, and only as many as can still change status or label; its verdict has no score and no
+            confidence.
+        name: the name in verdicts.
+        **options: the options of the rule, such as ``tie="abstain"``.
 
     Raises:
-        ConfigurationError: there are no judges, a strategy or an option is unknown, or the weights are unusable.
+        ConfigurationError: there is no juror, a name is unknown, or an option does not fit.
 
-    >>> from jury_adapters import Ensemble
-    >>> Ensemble([lambda case: True, lambda case: True, lambda case: False]).judge("2 + 2?").status
-    <Status.PASS: 'PASS'>
+    >>> judges = {"short": lambda case: len(case.answer) < 9, "polite": lambda case: "!" not in case.answer}
+    >>> jury = Ensemble(judges, voting="veto")
+    >>> jury.judge(answer="Stop it!").reasoning
+    '1 of 2 object; 1 fail a case'
     """
 
     def __init__(
         self,
         judges: Iterable[JudgeLike] | Mapping[str, JudgeLike],
         *,
-        voting: Voting | None = None,
-        weights: WeightsLike | None = None,
-        required: Sequence[str | int] = (),
+        voting: str | Rule | Callable[[Sequence[Vote]], Any] = "majority",
+        weights: Sequence[float] | Mapping[str, float] | None = None,
+        required: Iterable[str] = (),
+        errors: Errors = "missing",
+        min_votes: int = 1,
+        on: Literal["status", "label"] | None = None,
         schedule: Schedule = "parallel",
-        juror_timeout: float | None = None,
         name: str = "",
-        band_on: BandOn = "pairs",
-        **voting_kwargs: Unpack[VotingOptions],
+        **options: Any,
     ) -> None:
-        if voting is None:
-            voting = "majority" if weights is None else "weighted"
-        _refuse_unknown_options(voting, voting_kwargs)
-        members, names = named_members(judges, "Ensemble")
-        warn_if_fallbacks_vote_twice(members, stacklevel=2)
-        warn_of_several_rubrics(members, stacklevel=2)
-        self.schedule = checked_schedule(schedule)
-        if band_on not in ("pairs", "share"):
-            raise ConfigurationError(unknown("band_on=", band_on, ("pairs", "share")))
-        limit = positive_timeout(juror_timeout)
-        self.name = name
-        self.voting = voting
-        self.voting_kwargs = voting_kwargs
-        self.band_on: BandOn = band_on
-        samples = sample_numbers(members)
-        self.weights = None if weights is None else weights_in_order(weights, names)
-        self.strategy = _strategy(voting, members, names, voting_kwargs)
-        if self.strategy.reads_numbers:
-            members = tuple(member.asking_everyone() for member in members)
-        self.jurors = tuple(
-            Juror(*juror) for juror in zip(members, names, [limit] * len(members), samples, strict=True)
+        super().__init__(judges, name)
+        _check_word("errors", errors, Errors)
+        _check_word("schedule", schedule, Schedule)
+        _check_word("on", on, Literal["status", "label"], None)
+        if isinstance(min_votes, bool) or not isinstance(min_votes, int) or not 1 <= min_votes <= len(self.judges):
+            raise ConfigurationError(f"min_votes= is a whole number from 1 to {len(self.judges)}, not {min_votes!r}")
+        rule = rule_of(voting, **options)
+        on_labels = self._counts_labels(rule, on)
+        labels = dict(self.labels or {}) if on_labels else None
+        any_label = on_labels and self.labels is None
+        rule = self._fitting(rule, None if any_label else labels or {})
+        self.schedule = schedule
+        self.counts = Count(rule, self._weights(weights), self._places(required), labels, any_label, errors, min_votes)
+        self.labels = None if any_label or not rule.settles else {**_split_label(rule), **(labels or {})}
+        threshold = rule.threshold if isinstance(rule, Average | Bayes) else None  # of the score of the verdict
+        self.pass_mark = 0.5 if threshold is None else threshold
+        self._samples = _sample_offsets(self.members)
+
+    def _counts_labels(self, rule: Rule, on: str | None) -> bool:
+        """Return whether labels are counted: by wish, or because a juror declares one that is neither good nor bad."""
+        neutral = self.labels is None or Status.LABEL in self.labels.values()
+        if on == "label" and not rule.on_labels:
+            raise ConfigurationError(
+                f"the rule {rule.rule!r} counts PASS and FAIL; on='label' goes with majority and unanimous"
+            )
+        if on == "status" or not rule.on_labels or not (on or neutral):
+            return False
+        meanings = {pair for juror in self.members for one in _singles(juror) for pair in (one.labels or {}).items()}
+        if len(meanings) > len({label for label, _ in meanings}):
+            raise ConfigurationError(f"the jurors give one label different meanings: {sorted(meanings)}")
+        return True
+
+    def _fitting(self, rule: Rule, labels: Labels | None) -> Rule:
+        """Return the rule with the jurors' pass mark, or refuse one that does not fit the jurors."""
+        if rule.reads_scores and any(one.stops_early for one in self.members):
+            raise ConfigurationError(
+                f"a juror that stops early has no score and no confidence, which the rule {rule.rule!r} may read"
+            )
+        ties = (None, "fail", "pass", "abstain", "first", *(labels or {}))
+        if isinstance(rule, Majority) and labels is not None and rule.tie not in ties:
+            raise ConfigurationError(
+                f"tie= is 'fail', 'pass', 'abstain', 'first' or a label that is counted, not {rule.tie!r}"
+            )
+        if isinstance(rule, Veto) and rule.k > len(self.members):
+            raise ConfigurationError(f"k= is a whole number from 1 to {len(self.members)}, not {rule.k}")
+        if len(reliabilities := getattr(rule, "reliabilities", self.members)) != len(self.members):
+            raise ConfigurationError(
+                f"reliabilities= has one pair per juror: {len(self.members)}, not {len(reliabilities)}"
+            )
+        if not isinstance(rule, Average) or rule.threshold is not None:
+            return rule
+        marks = {one.pass_mark for one in self.members}
+        if len(marks) > 1:
+            raise ConfigurationError(
+                f"the jurors pass from different scores ({', '.join(map(str, sorted(marks)))}); give threshold="
+            )
+        return rule.model_copy(update={"threshold": marks.pop()})
+
+    def _weights(self, weights: Sequence[float] | Mapping[str, float] | None) -> tuple[float, ...]:
+        names = list(self.judges)
+        if isinstance(weights, Mapping):
+            self._places(weights)
+            given = [weights.get(name, 1.0) for name in names]
+        else:
+            given = [1.0] * len(names) if weights is None else list(weights)
+        numbers = all(isinstance(one, int | float) and 0 <= one < float("inf") for one in given)
+        if len(given) != len(names) or not numbers or not sum(given):
+            raise ConfigurationError(
+                f"weights= has a number from 0 for each of {len(names)} jurors, and one above 0; not {weights!r}"
+            )
+        return tuple(map(float, given))
+
+    def _places(self, names: Iterable[str]) -> frozenset[int]:
+        given = {names} if isinstance(names, str) else {*names}
+        if unknown := given - {*self.judges}:
+            raise ConfigurationError(f"{min(unknown)!r} is no juror; the jurors are {', '.join(self.judges)}")
+        return frozenset(place for place, name in enumerate(self.judges) if name in given)
+
+    @property
+    def stops_early(self) -> bool:
+        """Whether jurors may not have been asked, so that verdicts have no score and no confidence."""
+        return self.schedule == "early_stop"
+
+    async def _ask_one(self, place: int, case: Case) -> Judgment:
+        if not self._samples[place]:
+            return await super()._ask_one(place, case)
+        with within(sample=context().sample + self._samples[place]):
+            return await super()._ask_one(place, case)
+
+    async def assess(self, case: Case) -> Judgment:
+        """Ask the jurors and count their votes."""
+        votes: list[Judgment | None] = [None] * len(self.judges)
+        if self.schedule == "parallel":
+            return self.verdict(await self._ask(range(len(votes)), case))
+        waiting = sorted(
+            range(len(votes)), key=lambda place: (place not in self.counts.required, self.members[place].cost)
         )
-        self._required = positions_of(required, names)
-        opinions = tuple(member.opinion_statuses for member in members)
-        self.cost = sum(member.cost for member in members)
-        self._stop_rule: StopRule = UntilDecided(self.strategy, self.weights, self._required, opinions)
-        self._inline = all(juror.inline for juror in self.jurors)
-        self._size = sum(member.size for member in members)
-        self._opinions = self.strategy.opinion_statuses(frozenset().union(*opinions))
+        if self.schedule == "sequential":
+            waiting.sort()
+        while waiting and (self.schedule == "sequential" or self.counts.outcome(votes) is None):
+            wave = waiting[: 1 if self.schedule == "sequential" else self._fewest(votes, waiting)]
+            waiting = waiting[len(wave) :]
+            for place, vote in zip(wave, await self._ask(wave, case), strict=True):
+                votes[place] = vote
+        return self.verdict(votes)
 
-    @property
-    def repeat_levels(self) -> int:
-        return super().repeat_levels + any(juror.sample for juror in self.jurors)
+    def _fewest(self, votes: Sequence[Judgment | None], waiting: Sequence[int]) -> int:
+        """Return the smallest number of the next jurors whose votes could settle the outcome."""
+        for number in range(1, len(waiting)):
+            for first, other in product(
+                map(_vote_of, self.counts.extremes), repeat=2
+            ):  # two, because a split may settle
+                trial = dict(enumerate(votes)) | dict.fromkeys(waiting[:number], other) | {waiting[0]: first}
+                if self.counts.outcome([*trial.values()]) is not None:
+                    return number
+        return len(waiting)
 
-    @property
-    def members(self) -> tuple[Judge, ...]:
-        """The jurors, in order."""
-        return tuple(juror.judge for juror in self.jurors)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The jurors' names in this jury, in order."""
-        return tuple(juror.name for juror in self.jurors)
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        """The names of the jurors that must vote."""
-        return tuple(self.names[position] for position in self._required)
-
-    @property
-    def inline(self) -> bool:
-        return self._inline
-
-    @property
-    def size(self) -> int:
-        return self._size
-
-    @property
-    def opinion_statuses(self) -> OpinionStatuses:
-        return self._opinions
-
-    @property
-    def pass_scores(self) -> PassScores:
-        score = self.strategy.pass_score
-        return frozenset() if score is None else frozenset({score})
-
-    @property
-    def requests_at_once(self) -> int:
-        requests = [member.requests_at_once for member in self.members]
-        return max(requests) if self.schedule == "sequential" else sum(requests)
-
-    def _traits(self) -> Traits:
-        voting = "" if self.strategy.name == "majority" else self.strategy.name
-        schedule = "" if self.schedule == "parallel" else self.schedule
-        return {"members": self.names, "voting": voting, "required": self.required, "schedule": schedule}
-
-    async def assess(self, case: Case) -> Verdict:
-        if self.schedule == "early_stop":
-            votes = await ask_until_settled(self.jurors, case, self._stop_rule, first=self._required)
-            return self._partial_verdict(votes, case.generator)
-        ask = ask_in_turn if self.schedule == "sequential" else ask_all
-        return self.verdict_of(await ask(self.jurors, case), case.generator)
-
-    def aggregate(self, judgments: Iterable[Judgment], *, generator: str | None = None) -> Verdict:
-        """Vote over existing judgments, as if the jurors had just given them.
-
-        Required jurors are found by name.
-
-        Args:
-            judgments: judgments in juror order; unless the jury has weights, their number may differ from the number of
-                jurors.
-            generator: the model that wrote the answer, for ``same_family``.
+    def verdict(self, votes: Sequence[Judgment | None]) -> Judgment:
+        """Return the verdict that counts these judgments, one per juror; None for a juror that was not needed.
 
         Raises:
-            ConfigurationError: the weights or reliabilities do not fit the judgments.
+            ConfigurationError: the number of judgments is not that of the jurors, or the outcome is open without the
+                jurors that are None.
         """
-        given = tuple(judgments)
-        names = unique_names([judgment.critic for judgment in given])
-        named = [j if j.critic == name else evolve(j, critic=name) for j, name in zip(given, names, strict=True)]
-        places = {name: position for position, name in enumerate(names)}
-        required = [places.get(name, len(named)) for name in self.required]
-        result = self._with_required(self.strategy.tally(named, self.weights), named, required)
-        return self._built(result, tuple(named), self.weights, generator)
-
-    @property
-    def threshold(self) -> float | None:
-        """The threshold of the voting rule; None if the rule has none."""
-        value = getattr(self.strategy, "threshold", None)
-        return value if isinstance(value, float) else None
-
-    def with_threshold(self, threshold: float) -> Self:
-        """Return the same jury with another threshold of its voting rule.
-
-        Raises:
-            ConfigurationError: the rule has no threshold, or the number is not one that it takes.
-        """
-        if self.threshold is None:
-            raise ConfigurationError(f"the voting rule {self.strategy.name} has no threshold")
-        strategy: VotingStrategy = replace(cast(Any, self.strategy), threshold=threshold)
-        options: VotingOptions = {**self.voting_kwargs, "threshold": threshold}
-        voting = self.voting if isinstance(self.voting, str) else strategy
-        return self._with(voting=voting, voting_kwargs=options, **self._counting_by(strategy))
-
-    def _counting_by(self, strategy: VotingStrategy) -> dict[str, object]:
-        """Return the attributes of the same jury with another strategy."""
-        opinions = tuple(member.opinion_statuses for member in self.members)
-        return {"strategy": strategy, "_stop_rule": UntilDecided(strategy, self.weights, self._required, opinions)}
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return a copy whose threshold is that of its jurors, if it has none of its own: they may be replaced."""
-        copied: Self = object.__new__(type(self))
-        memo[id(self)] = copied
-        copied.__dict__.update(deepcopy(self.__dict__, memo))
+        if len(votes) != len(self.judges):
+            raise ConfigurationError(f"the jury has {len(self.judges)} jurors, and {len(votes)} judgments were given")
         try:
-            strategy = _strategy(copied.voting, copied.members, copied.names, copied.voting_kwargs)
-        except ConfigurationError:  # the new jurors pass from different scores, so the old threshold stays
-            return copied.with_threshold(self.threshold) if self.threshold is not None else copied
-        if strategy != copied.strategy:
-            copied.__dict__.update(copied._counting_by(strategy))
-        return copied
-
-    def stopping_at(self, rule: StopRule) -> Ensemble:
-        """Return the jury for use in a tier: with early stopping, it stops as soon as this rule is settled."""
-        return self._with(_stop_rule=rule) if self.schedule == "early_stop" else self
-
-    def asking_everyone(self) -> Ensemble:
-        jurors = tuple(replace(juror, judge=juror.judge.asking_everyone()) for juror in self.jurors)
-        if self.schedule != "early_stop" and jurors == self.jurors:
-            return self
-        return self._with(schedule="parallel" if self.schedule == "early_stop" else self.schedule, jurors=jurors)
-
-    def verdict_of(
-        self, judgments: Sequence[Judgment], generator: str | None, **about: Unpack[AboutVerdict]
-    ) -> Verdict:
-        """Return the verdict of the judgments of all jurors, in juror order; see :meth:`aggregate`."""
-        try:
-            result = self._with_required(self.strategy.tally(judgments, self.weights), judgments, self._required)
-        except Exception as error:  # a user's voting function failed; keep the judgments
-            failure = self.failure(error)
-            tally = Tally(errors=sum(j.status is Status.ERROR for j in judgments), ballots=(None,) * len(judgments))
-            result = VoteResult(Status.ERROR, tally, reasoning=f"the vote broke: {failure.error}", error=failure.error)
-        return self._built(result, tuple(judgments), self.weights, generator, **about)
-
-    def _with_required(self, result: VoteResult, judgments: Sequence[Judgment], required: Sequence[int]) -> VoteResult:
-        if not required:
-            return result
-        return with_required(result, judgments, required, self.strategy.errors)
-
-    def _partial_verdict(self, votes: Sequence[Judgment | None], generator: str | None) -> Verdict:
-        missing = votes.count(None)
-        if not missing:
-            return self.verdict_of([vote for vote in votes if vote is not None], generator)
-        # A juror that was not asked counts as an abstention, which is one of the extreme votes that the rule tested.
-        full = self.verdict_of([NOT_ASKED if vote is None else vote for vote in votes], generator)
-        asked = [position for position, vote in enumerate(votes) if vote is not None]
-        unasked = [juror for juror, vote in zip(self.jurors, votes, strict=True) if vote is None]
-        return evolve(
-            full,
-            judgments=tuple(full.judgments[position] for position in asked),
-            weights=tuple(self.weights[position] for position in asked) if self.weights else (),
-            tally=replace(
-                full.tally,
-                abstained=full.tally.abstained - missing,
-                ballots=tuple(full.tally.ballots[position] for position in asked),
-            ),
-            partial=True,
-            skipped=tuple(juror.name for juror in unasked),
-            calls_saved=full.calls_saved + sum(juror.judge.size for juror in unasked),
+            found = self.counts.outcome(votes)
+        except Exception as error:  # of a rule that is a function
+            found = Outcome(Status.ERROR, "the voting rule broke", error=error_text(error))
+        if found is None:
+            raise ConfigurationError("the outcome is open: a juror whose vote could decide has no judgment")
+        asked = [vote for vote in votes if vote is not None]
+        return Judgment(
+            status=found.status,
+            label=found.label,
+            score=None if self.stops_early else found.score,
+            confidence=None if self.stops_early else found.confidence,
+            reasoning=found.reasoning,
+            error=found.error,
+            tied=found.tied,
+            judgments=tuple(asked),
+            voting=self.counts.rule.rule,
+            on="status" if self.counts.labels is None else "label",
+            weights=tuple(weight for weight, vote in zip(self.counts.weights, votes, strict=True) if vote is not None),
+            usage=total_usage(asked),
+            skipped=tuple(name for name, vote in zip(self.judges, votes, strict=True) if vote is None),
         )
 
-    def _built(
+
+class Scorecard(Jury):
+    """Jury that asks a different question with each criterion.
+
+    PASS if enough criteria pass, whatever the undecided ones would say; FAIL if too few can. Otherwise the undecided
+    criteria matter: the verdict is ERROR if one broke, else ABSTAIN.
+
+    Args:
+        criteria: a mapping of names to judges or functions.
+        pass_when: ``all``, ``any``, the number of criteria that must pass, or the names of those that must.
+        weights: weights by name, with ``threshold``: the weighted mean score must reach it. Criteria without a weight
+            do not count.
+        threshold: 0..1; required with weights.
+        name: the name in verdicts.
+
+    Raises:
+        ConfigurationError: a name is unknown, or the options do not fit.
+
+    >>> card = Scorecard({"short": lambda case: True, "polite": lambda case: (False, "rude")}, pass_when="any")
+    >>> card.judge(answer="No!").status.value, card.judge(answer="No!").by_name["polite"].reasoning
+    ('PASS', 'rude')
+    """
+
+    def __init__(
         self,
-        result: VoteResult,
-        judgments: tuple[Judgment, ...],
-        weights: tuple[float, ...] | None,
-        generator: str | None,
-        **about: Unpack[AboutVerdict],
-    ) -> Verdict:
-        reasoning, error = _reasons(result, judgments) or result.reasoning, result.error
-        if result.status is Status.ABSTAIN:  # a user's own rule may give no reason
-            reasoning = stated(reasoning, _NO_REASON)
-        elif result.status is Status.ERROR:
-            error = stated(error, _NO_REASON)
-        claims = _claims(judgments)
-        return Verdict(
-            result.status,
-            score=_score(result, claims),
-            label=result.label,
-            confidence=result.confidence,
-            reasoning=reasoning,
-            error=error,
-            claims=claims,
+        criteria: Mapping[str, JudgeLike],
+        *,
+        pass_when: Literal["all", "any"] | int | Iterable[str] = "all",
+        weights: Mapping[str, float] | None = None,
+        threshold: float | None = None,
+        name: str = "",
+    ) -> None:
+        super().__init__(criteria, name)
+        self.weights, self.threshold = self._needed(pass_when, weights, threshold)
+        self.by_score = weights is not None
+        if self.by_score and any(one.stops_early for one in self.members):
+            raise ConfigurationError("a criterion that stops early has no score, which a scorecard with weights= reads")
+        self.labels = {}
+        self.pass_mark = self.threshold
+
+    def _needed(
+        self, pass_when: str | int | Iterable[str], weights: Mapping[str, float] | None, threshold: float | None
+    ) -> tuple[dict[str, float], float]:
+        """Return the weights of the criteria that count, and the share of the weight that must pass."""
+        if (weights is None) != (threshold is None) or (weights is not None and pass_when != "all"):
+            raise ConfigurationError("a scorecard has pass_when=, or weights= with threshold=")
+        if weights is not None and threshold is not None:
+            found, least = dict(weights), threshold
+        elif pass_when in ("all", "any") or type(pass_when) is int:
+            found = dict.fromkeys(self.judges, 1.0)
+            least = (1 if pass_when == "any" else pass_when if isinstance(pass_when, int) else len(found)) / len(found)
+        else:
+            names = pass_when if isinstance(pass_when, Iterable) and not isinstance(pass_when, str) else ()
+            found, least = dict.fromkeys(names, 1.0), 1.0
+        numbers = all(isinstance(one, int | float) and 0 <= one < float("inf") for one in found.values())
+        if (
+            not {*found} <= {*self.judges}
+            or not numbers
+            or not sum(found.values())
+            or not 0 <= least <= 1
+            or pass_when == 0
+        ):
+            raise ConfigurationError(
+                f"pass_when= is 'all', 'any', a number from 1 to {len(self.judges)} or names; weights= has numbers "
+                f"from 0 by name, and threshold= is in 0..1; not {pass_when!r}, {weights!r}, {threshold!r}; criteria: "
+                f"{', '.join(self.judges)}"
+            )
+        return found, least
+
+    async def assess(self, case: Case) -> Judgment:
+        """Ask all criteria at once and combine their judgments."""
+        return self.verdict(await self._ask(range(len(self.judges)), case))
+
+    def verdict(self, judgments: Sequence[Judgment]) -> Judgment:
+        """Return the verdict of these judgments, one per criterion."""
+        by_name = dict(zip(self.judges, judgments, strict=True))
+        counted = {name: by_name[name] for name, weight in self.weights.items() if weight}
+        numbers = {name: self._number(one) for name, one in counted.items()}
+        whole = sum(self.weights.values())
+        low = min(1.0, sum(self.weights[name] * (number or 0.0) for name, number in numbers.items()) / whole)
+        open_ = sum(self.weights[name] for name, number in numbers.items() if number is None) / whole
+        broke = [
+            name
+            for name, one in counted.items()
+            if one.status is Status.ERROR or (self.by_score and one.rests_on_broken)
+        ]
+        if low >= self.threshold - ROUNDING:
+            status = Status.PASS
+        elif low + open_ < self.threshold - ROUNDING:
+            status = Status.FAIL
+        else:
+            status = Status.ERROR if broke else Status.ABSTAIN
+        said = [
+            f"{name} {one.status}{f' ({why})' if (why := one.error or one.reasoning) and not one.passed else ''}"
+            for name, one in by_name.items()
+        ]
+        return Judgment(
+            status=status,
+            score=None if open_ else low,
+            reasoning="; ".join(sorted(said, key=lambda text: text.endswith(" PASS"))),
+            error=f"{broke[0]}: {by_name[broke[0]].error or 'a juror broke'}" if status is Status.ERROR else None,
+            judgments=tuple(judgments),
+            voting="scorecard",
             usage=total_usage(judgments),
-            judgments=judgments,
-            weights=weights or (),
-            voting=self.strategy.name,
-            tally=result.tally,
-            same_family=judges_own_family(judgments, generator) if generator is not None else None,
-            band_on=self.band_on,
-            calls_saved=sum(judgment.calls_saved for judgment in judgments if isinstance(judgment, Verdict)),
-            **about,
         )
 
-
-def _refuse_unknown_options(voting: Voting, given: Iterable[str]) -> None:
-    """Refuse options that neither an ensemble nor any voting rule has; :func:`resolve` refuses those of other rules."""
-    rule = STRATEGIES.get(normal_name(voting)) if isinstance(voting, str) else None
-    of_rule = () if rule is None else options_of(rule)
-    unheard = [name for name in given if name not in VotingOptions.__annotations__ and name not in of_rule]
-    refuse_renamed(unheard, _RENAMED, "Ensemble(judges, voting='majority')")
-    own = [name for name in EnsembleOptions.__annotations__ if name not in VotingOptions.__annotations__]
-    for name in unheard:
-        raise ConfigurationError(unknown("option of Ensemble", name, [*own, *of_rule]))
+    def _number(self, one: Judgment) -> float | None:
+        if self.by_score and one.rests_on_broken:
+            return None
+        return one.number if self.by_score else None if one.passed is None else float(one.passed)
 
 
-def _strategy(voting: Voting, members: Sequence[Judge], names: Sequence[str], options: VotingOptions) -> VotingStrategy:
-    jurors = zip(names, (member.pass_scores for member in members), strict=True)
-    strategy = resolve(voting, **with_threshold_of_jurors(voting, options, jurors))
-    if strategy.errors is None and all(map(_is_whole_jury, members)):
-        strategy = replace(strategy, errors="propagate")
-    return strategy.bind(names)
+def _check_word(name: str, value: object, words: Any, *others: object) -> None:
+    if value not in (*get_args(words), *others):
+        raise ConfigurationError(f"{name}= is {' or '.join(map(repr, get_args(words)))}, not {value!r}")
 
 
-def _is_whole_jury(member: Judge) -> bool:
-    inner = without_fallbacks(member)
-    return isinstance(inner, Jury) and not inner.asks_one_judge
+def _vote_of(ballot: str) -> Judgment:
+    if ballot in ("PASS", "FAIL"):
+        return Judgment(status=Status(ballot))
+    return Judgment(status=Status.LABEL, label=ballot)
 
 
-def _claims(judgments: Sequence[Judgment]) -> tuple[Claim, ...]:
-    """Return the combined claims of the jurors."""
-    by_juror = [(judgment.critic, judgment.claims) for judgment in judgments if judgment.claims]
-    return combine_claims(by_juror) if by_juror else ()
+def _split_label(rule: Rule) -> Labels:
+    """Return the label that a rule adds to those of the jurors."""
+    split = rule.on_split if isinstance(rule, Unanimous) else "fail"
+    return {} if split in ("fail", "abstain") else {split: Status.LABEL}
 
 
-def _score(result: VoteResult, claims: Sequence[Claim]) -> float | None:
-    """Return the share of supported claims, or the score of the vote: without claims, or if scores were voted on."""
-    if not claims or result.tally.on == "score" or result.status in (Status.ABSTAIN, Status.ERROR):
-        return result.score
-    share = supported_share(claims)
-    return result.score if share is None else share
+def _sample_offsets(judges: Sequence[Judge]) -> list[int]:
+    """Return for each juror the number of its first sample, so that no judge is asked for one sample twice.
+
+    Single judges with one fingerprint are one judge, at any depth. A juror that shares one with an earlier juror starts
+    after all samples of that juror.
+    """
+    leaves = [{one.fingerprint for one in _singles(juror)} for juror in judges]
+    starts: list[int] = []
+    for place in range(len(judges)):
+        shared = [starts[other] + judges[other].size for other in range(place) if leaves[other] & leaves[place]]
+        starts.append(max(shared, default=0))
+    return starts
 
 
-def _reasons(result: VoteResult, judgments: Sequence[Judgment]) -> str:
-    """Return the distinct reasons of the jurors if all votes are FAIL, or if no juror voted; else an empty text."""
-    if result.status is Status.ABSTAIN and not any(judgment.valid for judgment in judgments):
-        why = "; ".join(filter(None, dict.fromkeys(map(reason_with_label, judgments))))
-        return f"{result.reasoning}: {why}" if why else ""
-    if result.status is not Status.FAIL or result.tally.on != "status" or not result.tally.unanimous:
-        return ""
-    reasons = dict.fromkeys(j.reasoning for j in judgments if j.status is Status.FAIL and j.reasoning)
-    broke = [f"{j.critic} broke: {j.error}" for j in judgments if j.status is Status.ERROR]
-    return "; ".join([*reasons, *broke]) if reasons else ""
+def _singles(judge: Judge) -> Iterable[Judge]:
+    for one in judge.members or ():
+        yield from _singles(one)
+    if not judge.members:
+        yield judge
 
 
-_RENAMED = {"strategy": "voting", "vote": "voting", "timeout": "juror_timeout"}
-_NO_REASON = "the voting rule gave no reason"
+MAKERS["samples"] = Ensemble

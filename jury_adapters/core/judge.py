@@ -1,422 +1,440 @@
-"""Judge, the base class of everything that judges a case and returns a Judgment."""
-
-from __future__ import annotations
+"""Judge, the base of everything that judges a case; `ask`, through which every judgment passes; and function judges."""
 
 import asyncio
 import copy
+import hashlib
 import inspect
+import json
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import (
-    AsyncIterable,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, Unpack
+from dataclasses import fields, is_dataclass
+from functools import partial
+from time import perf_counter
+from typing import Any, Self, cast, overload
 
-from jury_adapters.core import event_loop
-from jury_adapters.core.arguments import explains_wrong_calls
-from jury_adapters.core.assessment import assess_case
-from jury_adapters.core.case import Case
-from jury_adapters.core.context import TimeLimit, changed_context, run_context
-from jury_adapters.core.description import Traits, described, model_of, names_of
-from jury_adapters.core.judge_calls import case_of_call
-from jury_adapters.core.judge_settings import check_class, checked_name
-from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken, evolve
-from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
-from jury_adapters.core.preparation import load_models
-from jury_adapters.core.runner import run_judge
-from jury_adapters.core.secrets import error_text
-from jury_adapters.core.usage import NO_USAGE, UNCOUNTED, Usage
-from jury_adapters.core.values import positive_timeout
+from pydantic_core import to_jsonable_python
 
-if TYPE_CHECKING:
-    from jury_adapters.core import AllOf, AnyOf, BatchOptions, CostEstimate, Ensemble, FallbackJudge, FunctionJudge
-    from jury_adapters.core.voting import Voting
+from jury_adapters.core import loop
+from jury_adapters.core.batch import Batch, Pair
+from jury_adapters.core.case import Case, CaseLike
+from jury_adapters.core.estimate import CostEstimate, estimate_cost
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken, failed_run, labels_of
+from jury_adapters.core.values import EMPTY, ROUNDING, ConfigurationError, Frozen
 
-Answer: TypeAlias = bool | float | Status
-Outcome: TypeAlias = Answer | tuple[Answer, str] | Judgment
-CaseLike: TypeAlias = Case | str | Mapping[str, Any]
+Returned = Any
+"""What a judge may return; :func:`judge` lists it."""
+Labels = Mapping[str, Status]
+
+MAKERS: "dict[str, Callable[..., Judge]]" = {}
+"""Makers of the juries that the methods of a judge return. Modules that import this one fill it."""
 
 
 class Judge(ABC):
-    """Base class of everything that judges a case.
+    """Base of everything that judges a case: critics, checks, functions and juries.
 
-    Subclass it and write :meth:`assess`, as ``def`` or ``async def``; the base class adds timing, names, error
-    handling, batches and the synchronous API. A judge without settings is shorter as a function with :func:`judge`.
+    A subclass implements :meth:`assess`. Its public attributes are its settings: they make up :attr:`fingerprint`.
+    State belongs in attributes that begin with an underscore.
 
     Attributes:
-        name: the name of the judge in verdicts; the class name by default. Judges without a name are called
-            ``Judge#<position>`` inside a jury.
-        timeout: time limit per case in seconds, after which the judgment is ERROR ``timeout``; None for no limit. It
-            cancels an asynchronous judge at its next ``await``.
-        cost: approximate cost of one judgment in US dollars; an early-stopping jury asks the cheapest jurors first.
-        blocking: True if judging waits without ``await`` (a file, a database, ``requests``) or computes for a long
-            time. A plain function, or a plain :meth:`assess`, then runs in a worker thread, in parallel with the other
-            jurors.
-        inline: True if judging never waits, so that no event loop is needed; by default if :meth:`assess` is plain and
-            not blocking.
-        members: the judges inside a jury; empty for a single judge.
-        size: the most judgments of single judges that one judgment can take; 1 unless the judge is a jury.
-        requests_at_once: the most requests to models that are in flight at a time while one case is judged; 0 for a
-            judge that does not ask a model.
-        pass_scores: the scores (0..1) from which the judge passes, such as its threshold or the pass mark of its
-            rubric; usually one. A rule on scores, such as ``average``, takes it as its threshold. Empty for a judge
-            whose score does not decide; by default those of the members.
-        required_fields: the fields of a case without which the judge abstains or can only fail, such as
-            ``("answer",)``; empty for a jury, whose members have their own, and for a judge that is not known to need
-            any.
-        opinion_statuses: the statuses that the judge's opinions may have, ABSTAIN and ERROR excluded. With
-            ``schedule="early_stop"`` and ``on="auto"`` a jury stops early only if every juror without a vote is known
-            to say PASS or FAIL (``PASS_OR_FAIL``), or if the vote is already on labels. The default is ``ANY_OPINION``.
+        name: the name in verdicts.
+        timeout: seconds per case, after which the judgment is ERROR ``timeout``; None for no limit.
+        cost: about what one judgment costs in US dollars; early stopping asks the cheapest first.
+        labels: the labels that it may give, with the meaning of each; None if any, so that nothing stops early.
+        pass_mark: the score from which it passes, in 0..1.
 
-    >>> class Polite(Judge):
-    ...     def assess(self, case):
-    ...         return "please" in (case.answer or ""), "looked for 'please'"
-    >>> Polite().judge(answer="Yes, please.").status
-    <Status.PASS: 'PASS'>
+    >>> class Short(Judge):
+    ...     async def assess(self, case):
+    ...         return len(case.answer) < 20, f"{len(case.answer)} characters"
+    >>> Short().judge(answer="Yes.").status.value
+    'PASS'
     """
 
     name: str = ""
     timeout: float | None = None
     cost: float = 0.0
-    blocking: bool = False
-    _is_plain: ClassVar[bool] = False
+    labels: Labels | None = EMPTY
+    pass_mark: float = 0.5
 
-    def __init_subclass__(cls, **kwargs: object) -> None:
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "name" not in cls.__dict__:
+        if "name" not in vars(cls):
             cls.name = cls.__name__
-        check_class(cls)
-        cls._is_plain = not inspect.iscoroutinefunction(cls.assess)
 
     @abstractmethod
-    def assess(self, case: Case) -> Outcome | Awaitable[Outcome]:
-        """Judge one case, as ``def`` or ``async def``. An exception becomes an ERROR judgment."""
+    def assess(self, case: Case) -> Returned | Awaitable[Returned]:
+        """Judge one case.
 
-    async def assess_within(self, seconds: float, case: Case) -> Outcome:
-        """Judge one case within a time limit; return an ERROR ``timeout`` when it has passed.
-
-        Work that never waits cannot be interrupted, so it runs in a thread of its own.
+        ``async def`` runs on the event loop, and ``def`` in a thread of its own. An exception becomes an ERROR.
         """
-        deadline: asyncio.Timeout | None = None
-        try:
-            if self.inline:
-                return await event_loop.in_daemon_thread(
-                    lambda: event_loop.run_inline(assess_case(self, case)), seconds
-                )
-            async with asyncio.timeout(seconds) as deadline:
-                limit = TimeLimit(deadline)
-                with changed_context(time_limits=(*run_context().time_limits, limit)):
-                    outcome: Outcome = await assess_case(self, case)
-            if deadline.expired():  # the judge has suppressed the cancellation, and answered too late
-                raise TimeoutError
-            return outcome
-        except Exception as error:  # a judge may turn its cancellation into an exception of its own
-            if isinstance(error, event_loop.Abandoned) or (deadline is not None and deadline.expired()):
-                last = "" if deadline is None else limit.last_error
-                last = last or ("" if isinstance(error, TimeoutError) else error_text(error))
-                tried = f"; last error: {last}" if last else ""
-                failure = self.failure("timeout", f"no judgment within {seconds:g} s{tried}")
-                asks = self.estimate(case).calls > 0  # a vendor may bill what it answers too late
-                return evolve(failure, usage=UNCOUNTED) if asks else failure
-            raise
-
-    def _assess_inline(self, case: Case) -> Outcome:
-        outcome: Outcome = event_loop.run_inline(assess_case(self, case))
-        return outcome
 
     @property
-    def inline(self) -> bool:
-        return self._is_plain and not self.blocking
+    def members(self) -> "tuple[Judge, ...]":
+        """The judges inside a jury."""
+        return ()
 
     @property
     def size(self) -> int:
-        return 1
+        """The largest number of single judges that are asked about a case."""
+        return sum(one.size for one in self.members) or 1
 
     @property
-    def members(self) -> tuple[Judge, ...]:
-        return ()
+    def stops_early(self) -> bool:
+        """Whether judgments lack score and confidence because some jurors may not have been asked."""
+        return any(one.stops_early for one in self.members)
 
     @property
-    def required_fields(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def opinion_statuses(self) -> OpinionStatuses:
-        return ANY_OPINION
-
-    @property
-    def pass_scores(self) -> frozenset[float]:
-        return frozenset[float]().union(*(member.pass_scores for member in self.members))
-
-    @property
-    def requests_at_once(self) -> int:
-        return sum(member.requests_at_once for member in self.members)
-
-    @property
-    def priced(self) -> bool:
-        """Whether the price of a judgment is known; judges that do not ask a model are free."""
-        return all(member.priced for member in self.members)
-
-    @property
-    def metered(self) -> bool:
-        """Whether the tokens of a judgment are known; they are not if another package makes the calls."""
-        return all(member.metered for member in self.members)
-
-    @property
-    def estimated_whole(self) -> bool:
-        """Whether a cost estimate has one row for the judge, because it does not ask each member once for a case."""
-        return False
+    def fingerprint(self) -> str:
+        """Identity of the judge with its settings, the same on every machine. A function counts by its name."""
+        settings = {
+            name: value
+            for name, value in vars(self).items()
+            if not name.startswith("_") and name not in ("timeout", "cost")
+        }
+        described = [type(self).__module__, type(self).__qualname__, self.name, self.pass_mark, settings]
+        return hashlib.sha256(json.dumps(_described(described)).encode()).hexdigest()[:32]
 
     def estimate(self, case: Case) -> Usage:
-        """Estimate the usage of judging this case, without sending anything.
-
-        Apart from retries and repair requests, calls and output tokens are upper limits.
-        """
-        return sum((member.estimate(case) for member in self.members), NO_USAGE)
-
-    def estimate_cost(self, cases: Iterable[CaseLike]) -> CostEstimate:
-        """Estimate the calls, tokens and dollars of judging these cases, without sending anything.
-
-        Args:
-            cases: Cases, questions or mappings, as for :meth:`judge_many`; iterated once.
-
-        Returns:
-            A :class:`jury_adapters.CostEstimate` with a row per tier of a cascade (as if every case reached it), or per
-            juror of another jury. It prints as a table.
-        """
-        from jury_adapters.core import estimate_cost_of
-
-        return estimate_cost_of(self, cases)
-
-    @property
-    def fingerprint(self) -> str | None:
-        """Identity of the judge that is stable across processes; None if it cannot be determined.
-
-        Judges of a jury with the same fingerprint are samples of one judge, and are stored separately.
-        """
-        return None
-
-    def check_store(self) -> None:
-        """Check that a store can identify every judge inside that asks a model.
-
-        Raises:
-            ConfigurationError: a judge has no stable identity; the message says how to give it one.
-        """
-        for member in self.members:
-            member.check_store()
-
-    def prepare(self) -> None:
-        """Import the SDKs of the models inside, which can take seconds.
-
-        Otherwise the first judgment imports them, before any time limit of a judge begins. Call this when an
-        application starts, so that its first user does not wait.
-        """
-        load_models(self)
+        """Estimate the largest usage of judging a case, without sending anything."""
+        return sum((one.estimate(case) for one in self.members), NO_USAGE)
 
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
-        """Judge one case and return the judgment. A failure of the judge becomes an ERROR judgment.
+        """Judge one case: a Case, a question, a mapping of fields, or fields by name.
 
-        Endless recursion, in which a judge calls itself for the same case, is stopped: the innermost call returns an
-        ERROR. Calls of one judge for one case object that come from new threads, or from tasks with an empty context,
-        count as nested from the 500th thread or the 10,000th task on.
-
-        Args:
-            case: a Case, a question, or a mapping of fields.
-            **fields: the fields of a Case, as in ``judge(question=..., answer=...)``.
+        It never raises for a case: a judge that breaks gives an ERROR. It also works in a notebook, whose loop runs.
 
         Raises:
-            ValueError: the fields do not make a Case.
+            ConfigurationError: the arguments make no case.
         """
-        found = case_of_call("judge", case, fields, _batch_options)
-        OUTSTANDING.add(self, found, WAITING_THREAD)
-        try:
-            if self.inline and self.timeout is None:
-                return event_loop.run_inline(run_judge(self, found))
-            load_models(self)
-            return event_loop.run(run_judge, self, found)
-        finally:
-            OUTSTANDING.remove(self, found, WAITING_THREAD)
+        return loop.run(self.ajudge(Case.of(case, fields)))
 
     async def ajudge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
-        """Judge one case; see :meth:`judge`.
+        """Judge one case, for asynchronous code; see :meth:`judge`."""
+        found = Case.of(case, fields)
+        judgment = await ask(self, found)
+        return judgment.but(case_id=found.id, case_metadata=found.metadata, generator=found.generator)
 
-        Raises:
-            ConfigurationError: the event loop is not asyncio's, for example under trio.
-            ValueError: the fields do not make a Case.
-        """
-        event_loop.require_asyncio("ajudge()")
-        return await run_judge(self, case_of_call("ajudge", case, fields, _batch_options))
+    def judge_many(self, cases: Iterable[CaseLike], **options: Any) -> Iterator[Judgment]:
+        """Judge many cases and yield their judgments, with ``case_id`` and ``case_metadata``.
 
-    def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
-        """Judge many cases and yield the judgments in input order, or with ``ordered=False`` as they finish.
-
-        The verdict of a jury has the id and the metadata of its case; for reports of other judges take
-        :meth:`judge_pairs`. See :func:`jury_adapters.core.batch.stream` for the options.
-        """
-        from jury_adapters.core import stream
-
-        return (item.judgment for item in stream(self, cases, **options))
-
-    async def ajudge_many(
-        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
-    ) -> AsyncIterator[Judgment]:
-        """Judge many cases from an iterable or asynchronous iterable; see :meth:`judge_many`."""
-        from jury_adapters.core import astream
-
-        async with aclosing(astream(self, cases, **options)) as judged_cases:  # do not wait for the garbage collector
-            async for item in judged_cases:
-                yield item.judgment
-
-    def judge_pairs(
-        self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]
-    ) -> Iterator[tuple[Case | None, Judgment]]:
-        """Judge many cases and yield each case with its judgment; see :meth:`judge_many` for the options.
-
-        For a row that is not a valid case, the case is None and the judgment is an ERROR with the reason. A jury
-        returns a verdict without jurors, with the id of the row as ``case_id``.
-
-        >>> from jury_adapters.checks import NotEmpty
-        >>> [(case.answer, judgment.passed) for case, judgment in NotEmpty().judge_pairs([{"answer": "Yes."}])]
-        [('Yes.', True)]
-        """
-        from jury_adapters.core import stream
-
-        return ((item.case, item.judgment) for item in stream(self, cases, **options))
-
-    async def ajudge_pairs(
-        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
-    ) -> AsyncIterator[tuple[Case | None, Judgment]]:
-        """Judge many cases from an iterable or asynchronous iterable; see :meth:`judge_pairs`."""
-        from jury_adapters.core import astream
-
-        async with aclosing(astream(self, cases, **options)) as judged_cases:
-            async for item in judged_cases:
-                yield item.case, item.judgment
-
-    def named(self, name: str) -> Self:
-        """Return the same judge under another name."""
-        return self._with(name=checked_name(name))
-
-    def with_timeout(self, seconds: float | None) -> Self:
-        """Return the same judge with a time limit per case."""
-        return self._with(timeout=positive_timeout(seconds))
-
-    def with_samples(self, samples: int, *, voting: Voting = "majority") -> Ensemble:
-        """Return a jury that asks this judge several times and votes over its answers (self-consistency)."""
-        from jury_adapters.core import with_samples
-
-        return with_samples(self, samples, voting=voting)
-
-    @property
-    def repeat_levels(self) -> int:
-        """The number of levels at which a jury, this one or one inside, asks the same judge several times."""
-        return max((member.repeat_levels for member in self.members), default=0)
-
-    def expect_samples(self, samples: int) -> None:
-        """Prepare for being asked several times about each case; a critic logs if its answers would hardly differ."""
-        for member in self.members:
-            member.expect_samples(samples)
-
-    @explains_wrong_calls("judge.with_fallbacks([first, second])", order="the fallbacks are one list")
-    def with_fallbacks(self, fallbacks: Sequence[Judge | Callable[[Case], Any]]) -> FallbackJudge:
-        """Return this judge with fallbacks, which are asked in order if its judgment is an ERROR.
-
-        See :class:`jury_adapters.core.fallbacks.FallbackJudge`.
+        Cases are read in the calling thread, only as fast as they are judged. A row that makes no case is an ERROR in
+        its place. If ``cases`` raises, what is in flight is yielded first. Closing the iterator, or Ctrl-C, cancels
+        what is in flight.
 
         Args:
-            fallbacks: a list of judges, juries or functions. The first that does not break answers.
+            cases: cases, questions or mappings of fields.
+            **options: ``ordered=True`` yields in the order of the cases, False as they finish; ``max_concurrency=32``
+                is the number of cases judged at once; ``store=`` and ``budget=`` apply to all judges inside.
 
         Raises:
-            ConfigurationError: it is not a list, is empty, or has an entry that is neither a judge nor a function.
-
-        >>> from jury_adapters import judge
-        >>> @judge
-        ... def fragile(case):
-        ...     raise ConnectionError("no line")
-        >>> sturdy = fragile.with_fallbacks([lambda case: True])
-        >>> sturdy.judge(answer="Yes.").passed
-        True
+            ConfigurationError: ``cases`` is one case, or an option is wrong.
         """
-        from jury_adapters.core import FallbackJudge
+        return (judgment for _, judgment in self.judge_pairs(cases, **options))
 
-        return FallbackJudge(self, fallbacks)
+    def judge_pairs(self, cases: Iterable[CaseLike], **options: Any) -> Iterator[Pair]:
+        """Judge many cases and yield each with its judgment, like :meth:`judge_many`.
 
-    def __and__(self, other: Judge) -> AllOf:
-        """Return a jury in which both must pass; the second is asked only if the first passes."""
-        from jury_adapters.core import all_of
-
-        return all_of(self, other)
-
-    def __or__(self, other: Judge) -> AnyOf:
-        """Return a jury in which one must pass; the second is asked only if the first does not pass."""
-        from jury_adapters.core import any_of
-
-        return any_of(self, other)
-
-    def asking_everyone(self) -> Judge:
-        """Return this judge without the early stopping that would change its score, confidence or judgments.
-
-        Rules that read the score or the confidence of a nested jury, or whether only jurors that broke caused its FAIL,
-        use it in this form.
+        A row that makes no case is None.
         """
-        return self
+        return Batch(self.ajudge, **options).stream(cases)
 
-    def failure(self, error: BaseException | str, reasoning: str = "") -> Judgment:
-        """Return the ERROR judgment for a failure of this judge; a jury returns a verdict."""
-        return broken(error, reasoning)
+    async def ajudge_many(
+        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Any
+    ) -> AsyncGenerator[Judgment, None]:
+        """Judge many cases, which may be an asynchronous iterable, for asynchronous code; see :meth:`judge_many`."""
+        async with aclosing(self.ajudge_pairs(cases, **options)) as pairs:
+            async for _, judgment in pairs:
+                yield judgment
 
-    def __repr__(self) -> str:
-        """Return one short line with class, name and :meth:`_traits`, and without prompts or API keys."""
-        return described(self, self._traits)
+    def ajudge_pairs(
+        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Any
+    ) -> AsyncGenerator[Pair, None]:
+        """Judge many cases and yield each with its judgment, for asynchronous code. See :meth:`judge_pairs`."""
+        return Batch(self.ajudge, **options).astream(cases)
 
-    def _traits(self) -> Traits:
-        """Return the values that the repr shows after the name; empty values are left out."""
-        return {"model": model_of(self), "members": names_of(self.members)}
+    def estimate_cost(self, cases: Iterable[CaseLike]) -> CostEstimate:
+        """Return an upper estimate per tier or juror of what judging the cases would cost; nothing is sent."""
+        return estimate_cost(self._parts(), cases)
 
-    def _with(self, **attributes: object) -> Self:
+    def _parts(self) -> dict[str, Callable[[Case], Usage]]:
+        """The judges whose estimates are listed one by one, by name."""
+        return {self.name: self.estimate}
+
+    def named(self, name: str) -> Self:
+        """Return a copy with another name."""
+        return self._with(name=name)
+
+    def with_timeout(self, seconds: float | None) -> Self:
+        """Return a copy with another time limit per case, in seconds; None for no limit."""
+        return self._with(timeout=_checked_timeout(seconds))
+
+    def with_samples(self, samples: int, **options: Any) -> "Judge":
+        """Return an :class:`Ensemble`, with its options, that asks this judge several times about each case."""
+        return MAKERS["samples"]([self] * samples, name=options.pop("name", f"{self.name} x{samples}"), **options)
+
+    def with_fallbacks(self, *fallbacks: "JudgeLike") -> "Judge":
+        """Return a judge that asks the fallbacks, in order, where this one breaks."""
+        return MAKERS["fallbacks"](self, *fallbacks)
+
+    def __and__(self, other: "JudgeLike") -> "Judge":
+        return MAKERS["all_of"](self, other)
+
+    def __or__(self, other: "JudgeLike") -> "Judge":
+        return MAKERS["any_of"](self, other)
+
+    def _with(self, **changes: Any) -> Self:
         other = copy.copy(self)
-        for attribute, value in attributes.items():
-            object.__setattr__(other, attribute, value)  # the built-in judges are frozen dataclasses
+        for name, value in changes.items():
+            object.__setattr__(other, name, value)  # it may be a frozen dataclass
         return other
 
-    @staticmethod
-    def from_function(
-        function: Callable[[Case], Outcome] | Callable[[Case], Awaitable[Outcome]],
+    def __repr__(self) -> str:
+        inside = ", ".join(one.name for one in self.members)
+        return f"{type(self).__name__}({self.name!r}{f', [{inside}]' if inside else ''})"
+
+
+class Check(Judge):
+    """Base of judges that only compute, for milliseconds. They run on the event loop."""
+
+    @abstractmethod
+    def check(self, case: Case) -> Returned:
+        """Judge one case."""
+
+    async def assess(self, case: Case) -> Returned:
+        """Judge one case by :meth:`check`."""
+        return self.check(case)
+
+
+class FunctionJudge(Judge):
+    """Judge that calls a function of a case; see :func:`judge`."""
+
+    def __init__(
+        self,
+        function: Callable[[Case], Returned],
         *,
         name: str = "",
         threshold: float = 0.5,
         timeout: float | None = None,
         cost: float = 0.0,
-        blocking: bool = False,
-    ) -> FunctionJudge:
-        """Return a judge that calls a plain or asynchronous function.
+        labels: Mapping[str, Status | str] | Iterable[str] | None = (),
+    ) -> None:
+        if not callable(function) or isinstance(function, type):
+            raise ConfigurationError(f"a judge is a Judge or a function of a case, not {type(function).__name__}")
+        if not 0 <= threshold <= 1 or not cost >= 0:
+            raise ConfigurationError(f"threshold= is in 0..1 and cost= from 0, not {threshold!r} and {cost!r}")
+        own = getattr(function, "__name__", type(function).__name__)
+        self.function = function
+        self.name = name or ("" if own == "<lambda>" else own)
+        self.pass_mark, self.timeout, self.cost = threshold, _checked_timeout(timeout), cost
+        self.labels = None if labels is None else labels_of(labels)
 
-        Args:
-            function: takes a Case and returns a bool, a score 0..1, a Status, a pair ``(one of these, reason)``, or a
-                Judgment.
-            name: the judge's name; the function's name by default.
-            threshold: the lowest score that is PASS.
-            timeout: time limit per case in seconds. A plain function with a timeout runs in a thread that is abandoned
-                at the deadline.
-            cost: approximate cost of one judgment in US dollars; an early-stopping jury asks the cheapest jurors
-                first. It is not in usage, estimates or budgets.
-            blocking: whether a plain function waits or computes for a long time, and so runs in a worker thread.
-        """
-        from jury_adapters.core import FunctionJudge
+    async def assess(self, case: Case) -> Returned:
+        """Judge one case by the function."""
+        return await _called(self.function, case)
 
-        return FunctionJudge(function, name=name, threshold=threshold, timeout=timeout, cost=cost, blocking=blocking)
+    def __call__(self, case: Case) -> Returned:
+        return self.function(case)
 
 
-def _batch_options() -> Collection[str]:
-    """Return the names of the options of :meth:`Judge.judge_many`."""
-    from jury_adapters.core import BatchOptions
+JudgeLike = Judge | Callable[[Case], Returned]
 
-    return BatchOptions.__annotations__.keys()
+
+@overload
+def judge(function: Callable[[Case], Returned], /, **options: Any) -> FunctionJudge: ...
+@overload
+def judge(function: None = None, /, **options: Any) -> Callable[[Callable[[Case], Returned]], FunctionJudge]: ...
+def judge(function: Callable[[Case], Returned] | None = None, /, **options: Any) -> Any:
+    """Turn a function into a judge: ``@judge``, ``@judge(threshold=0.7)`` or ``judge(function, name="short")``.
+
+    The function takes a Case and returns True or False, a score in 0..1, a label, a Status, a pair of one of these and
+    a reason, a mapping with ``score`` and ``comment``, or a Judgment. An ``async def`` function runs on the event loop.
+    A ``def`` function runs in a thread of its own and must be thread-safe.
+
+    Args:
+        function: the function.
+        **options: ``name=``; ``threshold=0.5``, the score from which it passes; ``timeout=``, seconds per case;
+            ``cost=``, US dollars per case; ``labels=``, the labels that it may return: a list of neutral ones, or a
+            mapping of labels to ``"pass"``, ``"fail"``, ``"label"`` or ``"abstain"``; None for any.
+
+    >>> @judge(labels={"POLITE": "pass", "RUDE": "fail"})
+    ... def tone(case):
+    ...     return "RUDE" if "!" in case.answer else "POLITE"
+    >>> tone.judge(answer="Go away!").status.value
+    'FAIL'
+    """
+    return partial(FunctionJudge, **options) if function is None else FunctionJudge(function, **options)
+
+
+def judge_of(given: JudgeLike) -> Judge:
+    """Return a judge unchanged, and a function as a judge."""
+    return given if isinstance(given, Judge) else FunctionJudge(given)
+
+
+def named_judges(judges: Iterable[JudgeLike] | Mapping[str, JudgeLike]) -> dict[str, Judge]:
+    """Return the judges of a jury by unique names: a second *a* is *a-2*, an unnamed judge *Judge#3* by its place."""
+    if isinstance(judges, Judge | str) or not isinstance(judges, Iterable):
+        raise ConfigurationError(
+            f"a jury is made of an iterable of judges, or of a mapping of names to judges; not {type(judges).__name__}"
+        )
+    if isinstance(judges, Mapping):
+        found = {str(name): judge_of(one) for name, one in judges.items()}
+        if len(found) < len(judges):
+            raise ConfigurationError(f"two judges have one name: {[*judges]}")
+    else:
+        found = {}
+        for place, one in enumerate(map(judge_of, judges), start=1):
+            own = name = one.name or f"Judge#{place}"
+            number = 2
+            while name in found:
+                name, number = f"{own}-{number}", number + 1
+            found[name] = one
+    if not found:
+        raise ConfigurationError("a jury needs at least one judge")
+    return found
+
+
+Around = Callable[[Judge, Case, Callable[[], Awaitable[Judgment]]], Awaitable[Judgment]]
+around: Around | None = None
+"""Hook for tracing: called for every judge that is asked, with the call that asks it."""
+
+
+async def ask(judge: Judge, case: Case, name: str = "") -> Judgment:
+    """Ask one judge about one case, under the name that it has in a jury. A judge that breaks gives an ERROR."""
+    if around is not None:
+        return await around(judge, case, partial(_ask, judge, case, name))
+    return await _ask(judge, case, name)
+
+
+async def _ask(judge: Judge, case: Case, name: str) -> Judgment:
+    started, before = perf_counter(), cancellations()
+    limit = asyncio.timeout(judge.timeout)
+    try:
+        if case.error is not None and not case.answer:
+            judgment = failed_run(case.error)
+        else:
+            async with limit:
+                outcome = await _called(judge.assess, case)
+            if limit.expired():  # it swallowed its cancellation and answers too late
+                raise TimeoutError
+            judgment = _labelled(judge, to_judgment(outcome, judge.pass_mark))
+    except BaseException as error:
+        pass_on(error, before)
+        if limit.expired():  # a call that was cut off may be billed
+            usage = Usage(cost_complete=False) if _estimates_calls(judge, case) else NO_USAGE
+            judgment = broken("timeout", reasoning=f"no judgment within {judge.timeout:g} s", usage=usage)
+        else:
+            judgment = broken(error)
+    return judgment.but(critic=name or judge.name or judgment.critic, elapsed_s=perf_counter() - started)
+
+
+async def _called(function: Callable[[Case], Returned], case: Case) -> Returned:
+    """Call a function: on the loop if it is asynchronous, else in a thread of its own, where it may block."""
+    if any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None)))):  # noqa: B004
+        return await cast(Awaitable[Returned], function(case))
+    outcome = await loop.in_thread(function, case)
+    return await outcome if inspect.isawaitable(outcome) else outcome
+
+
+def pass_on(error: BaseException, before: int = 0) -> None:
+    """Raise what ends more than the judge that raised it: a cancellation from outside, a Ctrl-C, the end of the loop.
+
+    A CancelledError while nothing is cancelled, a SystemExit or a KeyboardInterrupt in a thread are errors like any
+    other. A judge may also turn its cancellation into another error: the task is then cancelled once more than before.
+    """
+    if isinstance(error, GeneratorExit) and asyncio._get_running_loop() is None:
+        raise error
+    if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+        raise error
+    if cancellations() > (0 if isinstance(error, asyncio.CancelledError) else before):
+        raise asyncio.CancelledError from None
+
+
+def cancellations() -> int:
+    """Return how often the running task has been cancelled."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
+
+
+def _estimates_calls(judge: Judge, case: Case) -> bool:
+    try:
+        return judge.estimate(case).calls > 0
+    except Exception:  # of a user's judge
+        return True
+
+
+def _labelled(judge: Judge, judgment: Judgment) -> Judgment:
+    """Give a declared label its meaning, and refuse one that is not declared."""
+    if judge.labels is None or judgment.label is None or judge.members:
+        return judgment
+    meaning = judge.labels.get(judgment.label)
+    if meaning is judgment.status:
+        return judgment
+    if meaning is None or judgment.status is not Status.LABEL:
+        declared = ", ".join(f"{label} ({status})" for label, status in judge.labels.items()) or "none"
+        raise ConfigurationError(
+            f"{judgment.status} with the label {judgment.label!r} is not declared; labels= has {declared}"
+        )
+    reasoning = judgment.reasoning or f"the label {judgment.label}"
+    nothing = {"score": None, "label": None} if meaning is Status.ABSTAIN else {}
+    return judgment.but(status=meaning, reasoning=reasoning, **nothing)
+
+
+def to_judgment(outcome: Returned, pass_mark: float = 0.5) -> Judgment:
+    """Convert what a judge returned; see :func:`judge` for what it may return.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    reason = ""
+    if isinstance(outcome, Mapping) and "score" in outcome:
+        outcome = (outcome["score"], outcome.get("comment") or outcome.get("reasoning"))
+    if isinstance(outcome, tuple) and len(outcome) == 2:
+        outcome, reason = outcome[0], "" if outcome[1] is None else str(outcome[1])
+    if isinstance(outcome, Judgment):
+        return outcome.but(reasoning=reason) if reason else outcome
+    if isinstance(outcome, str) and outcome in ("PASS", "FAIL", "ABSTAIN", "ERROR"):
+        said = reason or "no reason was given"
+        if outcome == "ERROR":
+            return broken(said)
+        return Judgment(status=Status(outcome), reasoning=said if outcome == "ABSTAIN" else reason)
+    if isinstance(outcome, str):
+        return Judgment(status=Status.LABEL, label=outcome, reasoning=reason)
+    number = outcome.item() if getattr(outcome, "shape", None) == () else outcome  # a number of numpy
+    if isinstance(number, bool):
+        return Judgment(status=Status.PASS if number else Status.FAIL, reasoning=reason)
+    if isinstance(number, int | float):
+        return Judgment(
+            status=Status.PASS if number >= pass_mark - ROUNDING else Status.FAIL, score=number, reasoning=reason
+        )
+    raise TypeError(
+        f"a judge returned {type(outcome).__name__}; it returns True or False, a score in 0..1, a label, a Status, a "
+        "pair of one of these and a reason, a mapping with a score, or a Judgment"
+    )
+
+
+def _checked_timeout(seconds: float | None) -> float | None:
+    if seconds is not None and not seconds > 0:
+        raise ConfigurationError(f"a time limit is a number of seconds above 0, not {seconds!r}")
+    return seconds
+
+
+def _described(value: Any) -> Any:
+    """Return a setting as JSON values that are the same on every machine."""
+    if isinstance(value, Judge):
+        return value.fingerprint
+    if isinstance(value, Mapping):
+        return {str(key): _described(inside) for key, inside in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    if isinstance(value, list | tuple):
+        return [*map(_described, value)]
+    if isinstance(value, partial):
+        return _described([value.func, value.args, value.keywords])
+    if isinstance(value, Frozen):
+        return [type(value).__qualname__, _described(dict(value))]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [type(value).__qualname__, _described({one.name: getattr(value, one.name) for one in fields(value)})]
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+    return to_jsonable_python(value, fallback=lambda one: type(one).__qualname__, inf_nan_mode="strings")

@@ -1,410 +1,456 @@
-"""Judgment, the result of a judge: status, score, label, reasons and usage."""
+"""Judgment, what a judge says about a case. That of a jury has the judgments of its jurors, criteria or tiers in it."""
 
-from __future__ import annotations
-
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields
+import html
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from operator import attrgetter
-from types import MemberDescriptorType
-from typing import Any, Final, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, Self
 
-from jury_adapters.core.claims import Claim, supported_share
-from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
-from jury_adapters.core.review_reasons import ReviewReason, no_decision_reasons
-from jury_adapters.core.secrets import error_text, without_keys
-from jury_adapters.core.usage import NO_USAGE, Usage, UsageSum
+from pydantic import BeforeValidator, Field, model_validator
+
+from jury_adapters.core.agreement import BANDS, Band, band_of, pairwise_agreement
+from jury_adapters.core.text import visible
 from jury_adapters.core.values import (
-    EMPTY,
+    ROUNDING,
+    Amount,
+    ConfigurationError,
+    Frozen,
     FrozenDict,
-    JsonValue,
-    clean_text,
-    freeze_mapping,
-    is_amount,
-    no_amount,
-    plain_scalar,
-    stated,
-    typed_tuple,
-    unit_interval,
+    GateFailed,
+    Metadata,
+    Share,
+    Text,
+    error_text,
+    without_keys,
 )
 
 
 class Status(StrEnum):
-    """Status of a judgment.
-
-    ``ABSTAIN`` means *cannot say* (missing context, an unreadable reply). ``ERROR`` means that the judge itself broke.
-    """
+    """What a judgment says."""
 
     PASS = "PASS"
     FAIL = "FAIL"
-    ABSTAIN = "ABSTAIN"
-    ERROR = "ERROR"
-
-    __hash__ = str.__hash__  # the same values as that of an enumeration, which is much slower
-
-
-OpinionStatuses: TypeAlias = frozenset[Status | None]
-"""Statuses that the opinions of a judge may have; None is the status of a label without a PASS/FAIL meaning."""
-PASS_OR_FAIL: Final[OpinionStatuses] = frozenset({Status.PASS, Status.FAIL})
-LABEL_ONLY: Final[OpinionStatuses] = frozenset({None})
-ANY_OPINION: Final = PASS_OR_FAIL | LABEL_ONLY
-BROKE: Final = "the judge broke"
+    LABEL = "LABEL"  # a label that is neither good nor bad, such as A, B or KEEP
+    ABSTAIN = "ABSTAIN"  # cannot say: the case lacks what the judge needs. It is no vote
+    ERROR = "ERROR"  # could not judge: broke, too slow, over budget. It is a missing vote
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Usage(Frozen):
+    """Calls, tokens and cost of a judgment. What came from a store was paid before and is counted apart.
+
+    Attributes:
+        calls: requests to models.
+        input_tokens: tokens of the prompts.
+        output_tokens: tokens of the replies.
+        cost_usd: cost in US dollars, as far as it is known.
+        cost_complete: False if the price of a call is unknown, or if a call was cut off and may be billed.
+        recorded_calls: calls of stored judgments.
+        recorded_usd: cost of stored judgments.
+    """
+
+    calls: int = Field(0, ge=0)
+    input_tokens: int = Field(0, ge=0)
+    output_tokens: int = Field(0, ge=0)
+    cost_usd: Amount = 0.0
+    cost_complete: bool = True
+    recorded_calls: int = Field(0, ge=0)
+    recorded_usd: Amount = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        if self is NO_USAGE:
+            return other
+        sums = {name: value + getattr(other, name) for name, value in self.__dict__.items()}
+        return Usage(**{**sums, "cost_complete": self.cost_complete and other.cost_complete})
+
+    def as_recorded(self) -> "Usage":
+        """Return the usage as that of a stored judgment, which costs nothing now."""
+        return Usage(
+            recorded_calls=self.calls + self.recorded_calls,
+            recorded_usd=self.cost_usd + self.recorded_usd,
+            cost_complete=self.cost_complete,
+        )
+
+
+NO_USAGE = Usage()
+
+
+class Finding(Frozen):
     """One finding inside a judgment: a claim, a file, a rule.
 
     Attributes:
-        name: the subject of the finding, short enough for a table.
-        passed: True, False, or None if it could not be decided.
-        detail: the reason.
-        evidence: the quoted text on which the finding rests.
-        score: 0..1, if the finding is a matter of degree.
+        name: what was looked at.
+        passed: whether it is good; None if that is open.
+        detail: why.
+        evidence: the passage that shows it.
+        score: 0..1, where there is one.
     """
 
-    name: str
+    name: Text
     passed: bool | None
-    detail: str = ""
-    evidence: str = ""
-    score: float | None = None
-
-    def __post_init__(self) -> None:
-        for attribute in ("name", "detail", "evidence"):
-            object.__setattr__(self, attribute, _text(getattr(self, attribute), f"Finding.{attribute}"))
-        if self.passed is not None and self.passed.__class__ is not bool:
-            object.__setattr__(self, "passed", _passed(self.passed))
-        if self.score is not None:
-            object.__setattr__(self, "score", unit_interval(self.score, "Finding.score"))
+    detail: Text = ""
+    evidence: Text = ""
+    score: Share | None = None
 
 
-J = TypeVar("J", bound="Judgment")
-
-_STATUS_BY_NAME = {status.value: status for status in Status}
+_Redacted = Annotated[Text, BeforeValidator(lambda text: without_keys(text) if isinstance(text, str) else text)]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Judgment:
-    """Immutable result of one judge on one case.
+class Judgment(Frozen):
+    """Result of one judge on one case; immutable, and neither true nor false.
 
-    Judgments with equal contents are equal, whatever their ``elapsed_s``.
+    ``judgment.model_dump_json()`` writes it as JSON, and ``Judgment.model_validate_json(text)`` reads it, without loss.
+    ``print(judgment)`` shows the tree of the judgments inside.
 
     Attributes:
-        status: PASS, FAIL, ABSTAIN or ERROR; None only with a label without a PASS/FAIL meaning (``KEEP``, ``A``).
-        score: 0..1, or None. ABSTAIN and ERROR have none.
-        label: the answer in the rubric's own words, or None. ERROR has none.
-        probabilities: probability of each label, or None.
-        confidence: the judge's own certainty, 0..1, or None.
-        reasoning: the reasons; may be empty (decision models give none).
-        findings: the findings that led to the status.
-        claims: the claims of the answer, if they were judged one by one against passages.
+        status: PASS, FAIL, LABEL, ABSTAIN or ERROR.
+        score: 0..1, where the judge gives one.
+        label: the label, such as ``KEEP``; None for a plain PASS or FAIL, and without a decision.
+        confidence: 0..1, where the judge gives one. That of a vote depends on the rule: the share that voted for the
+            outcome, one minus the mean distance of the scores, or the posterior of the outcome. If jurors broke, it is
+            the lowest that their votes could have left.
+        reasoning: why; required for ABSTAIN.
+        findings: claims, files or rules that were looked at one by one.
         critic: the name of the judge.
-        model: the language model that judged, or None.
-        family: the vendor family of that model (``"openai"``, ``"anthropic"``...), or None.
-        usage: tokens, calls and cost.
-        elapsed_s: duration in seconds, or None if unknown.
-        error: the exception's type and message, or a short code such as ``"parse_fail"``. In it, and in the reasoning
-            of an ERROR, API keys are redacted.
-        raw_response: the unchanged reply of the model, or None.
+        model: the model that was asked.
+        usage: calls, tokens and cost, those of the jurors included.
+        elapsed_s: seconds.
+        error: what went wrong; only, and always, for ERROR. API keys are removed.
         metadata: anything else, as JSON values.
-
-    Raises:
-        ConfigurationError: a number is outside 0..1 (NaN and infinity included), the status forbids a field, or a
-            required text is missing or blank: ``reasoning`` of ABSTAIN, ``error`` of ERROR.
-
-    >>> Judgment("PASS", score=0.9, reasoning="every claim is in the context").passed
-    True
+        judgments: the judgments of the jurors, the criteria, or the tiers that ran.
+        voting: how they were combined: a voting rule, ``scorecard``, ``cascade``, ``all_of`` or ``any_of``.
+        on: what a vote counted: ``status`` (PASS and FAIL) or ``label``.
+        weights: the weights of the jurors, in the order of the judgments.
+        tied: whether the rule had to break a tie.
+        skipped: the names of jurors or tiers that were not asked.
+        tier: on the judgment of a tier, its name.
+        why: on the judgment of a tier, why the cascade stopped there or went on.
+        by_rule: whether a screening tier decided, in which one objection or one doubt is enough, so that the other
+            votes are not dissent.
+        case_id: the id of the case, on the outermost judgment.
+        case_metadata: its metadata, likewise.
+        generator: the model that wrote the answer, likewise.
     """
 
-    status: Status | None
-    _: KW_ONLY
-    score: float | None = None
-    label: str | None = None
-    probabilities: Mapping[str, float] | None = field(default=None, hash=False)
-    confidence: float | None = None
-    reasoning: str = ""
+    status: Status
+    score: Share | None = None
+    label: Text | None = None
+    confidence: Share | None = None
+    reasoning: Text = ""
     findings: tuple[Finding, ...] = ()
-    claims: tuple[Claim, ...] = ()
-    critic: str = ""
-    model: str | None = None
-    family: str | None = None
+    critic: Text = ""
+    model: Text | None = None
     usage: Usage = NO_USAGE
-    elapsed_s: float | None = field(default=None, compare=False)
-    error: str | None = None
-    raw_response: str | None = None
-    metadata: FrozenDict = field(default=EMPTY, hash=False)
+    elapsed_s: Amount | None = None
+    error: _Redacted | None = None
+    metadata: Metadata = Field(default_factory=FrozenDict)
+    judgments: tuple["Judgment", ...] = ()
+    voting: str = ""
+    on: Literal["", "status", "label"] = ""
+    weights: tuple[Amount, ...] = ()
+    tied: bool = False
+    skipped: tuple[Text, ...] = ()
+    tier: Text | None = None
+    why: Text = ""
+    by_rule: bool = False
+    case_id: Text | None = None
+    case_metadata: Metadata = Field(default_factory=FrozenDict)
+    generator: Text | None = None
 
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        if self.status.__class__ is not Status:
-            put(self, "status", _status_for(self.status, self.label))
-        if self.score is not None:
-            put(self, "score", unit_interval(self.score, "score"))
-            if self.status is Status.ABSTAIN or self.status is Status.ERROR:
-                raise ConfigurationError(f"{self.status} has no score; leave it out, or use PASS or FAIL")
-        if self.label is not None and self.status is Status.ERROR:
-            raise ConfigurationError("ERROR has no label; put what the model said into raw_response")
-        if self.confidence is not None:
-            put(self, "confidence", unit_interval(self.confidence, "confidence"))
-        if self.metadata.__class__ is not FrozenDict:
-            put(self, "metadata", freeze_mapping(self.metadata))
-        if self.probabilities is not None:
-            put(self, "probabilities", _probabilities(self.probabilities))
-        if self.findings != () or self.claims != ():
-            put(self, "findings", typed_tuple(self.findings or (), Finding, "findings"))
-            put(self, "claims", typed_tuple(self.claims or (), Claim, "claims"))
-        if self.usage is not NO_USAGE and not isinstance(self.usage, Usage):
-            raise ConfigurationError(f"usage is a Usage, not {type(self.usage).__name__}")
-        if self.elapsed_s is not None and not is_amount(self.elapsed_s):
-            raise no_amount(self.elapsed_s, "elapsed_s")
-        for (name, default), text in zip(_TEXTS, _texts_of(self)):  # noqa: B905  always as many
-            if text is not default and not (text.__class__ is str and text.isascii()):  # rarely true
-                put(self, name, default if text is None else _text(text, name))
-        _check_explained(self.status, self.reasoning, self.error)
-        _redact_error(self)
+    @model_validator(mode="after")
+    def _means_what_it_says(self) -> Self:
+        if not self.decided and (self.score is not None or self.label is not None):
+            raise ValueError(f"{self.status} has no score and no label")
+        if self.status is Status.ABSTAIN and not self.reasoning.strip():
+            raise ValueError("ABSTAIN needs a reason")
+        if (self.status is Status.ERROR) != bool((self.error or "").strip()):
+            raise ValueError("ERROR, and nothing else, has an error")
+        if self.status is Status.LABEL and not self.label:
+            raise ValueError("LABEL needs a label")
+        return self
 
-    def __bool__(self) -> bool:
-        """Raise TypeError: if a judgment were truthy, ``if judgment:`` would accept a FAIL.
-
-        Raises:
-            TypeError: always.
-        """
-        raise TypeError(
-            "a judgment is neither true nor false: ask .passed (None for a label without a PASS/FAIL meaning), .status "
-            "or .valid; whether there is one, `is not None`"
-        )
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a judgment is neither true nor false: ask .passed, .status or .decided")
 
     @property
     def passed(self) -> bool | None:
-        """True for PASS, None for a label without a PASS/FAIL meaning, else False."""
-        return None if self.status is None else self.status is Status.PASS
+        """True for PASS, False for FAIL, None for everything else."""
+        return {Status.PASS: True, Status.FAIL: False}.get(self.status)
 
     @property
-    def valid(self) -> bool:
-        """True if this is an opinion: neither ABSTAIN nor ERROR."""
-        return self.status is not Status.ABSTAIN and self.status is not Status.ERROR
-
-    @property
-    def failed_by_errors(self) -> bool:
-        """Whether this is FAIL only because jurors broke, which says nothing about the answer."""
-        return False
-
-    @property
-    def opinion(self) -> str | None:
-        """PASS or FAIL, or a label without a PASS/FAIL meaning; None for ABSTAIN and ERROR."""
-        status = self.status
-        if status is None:
-            return self.label
-        return status if status is Status.PASS or status is Status.FAIL else None
+    def decided(self) -> bool:
+        """Whether the judge came to a result: the status is neither ABSTAIN nor ERROR."""
+        return self.status not in (Status.ABSTAIN, Status.ERROR)
 
     @property
     def ballot(self) -> str | None:
-        """The judge's vote on labels: its label, else PASS or FAIL; None for ABSTAIN and ERROR."""
-        if self.status is Status.ABSTAIN or self.status is Status.ERROR:
+        """The vote: the label, else PASS or FAIL; None for ABSTAIN and ERROR."""
+        return (self.label or self.status.value) if self.decided else None
+
+    @property
+    def number(self) -> float | None:
+        """The score, else 1.0 for PASS and 0.0 for FAIL; None for everything else."""
+        return self.score if self.score is not None or self.passed is None else float(self.passed)
+
+    @property
+    def by_name(self) -> dict[str, "Judgment"]:
+        """The judgments inside, by the name of the judge."""
+        return {one.critic: one for one in self.judgments}
+
+    @property
+    def tiers(self) -> dict[str, "Judgment"]:
+        """The judgments of the tiers that ran, by the name of the tier; empty if this is no cascade."""
+        return {one.tier or "": one for one in self.judgments} if self.voting == "cascade" else {}
+
+    @property
+    def stopped_at(self) -> str | None:
+        """The name of the tier at which a cascade stopped."""
+        return next(reversed(self.tiers), None)
+
+    def jurors(self) -> Iterator["Judgment"]:
+        """Yield the judgments of the single judges inside, at any depth."""
+        for one in self.judgments:
+            yield from one.jurors() if one.judgments else (one,)
+
+    @property
+    def rests_on_broken(self) -> bool:
+        """Whether this or a judgment inside is an ERROR, so that score and confidence might have been others."""
+        return self.status is Status.ERROR or any(one.rests_on_broken for one in self.judgments)
+
+    @property
+    def ballots(self) -> list[str | float]:
+        """The votes that agreement is about: statuses, labels or scores, as they were counted.
+
+        Empty where the judgments inside answer different questions, and where a screening tier decided.
+        """
+        if self.by_rule or self.voting in ("scorecard", "all_of", "any_of"):
+            return []
+        if self.voting == "cascade":
+            return self.judgments[-1].ballots if self.judgments else []
+        cast = [one for one in self.judgments if one.decided]
+        if self.voting in ("average", "median"):
+            return [one.number for one in cast if one.number is not None]
+        if self.on == "status":
+            return [one.status.value for one in cast if one.passed is not None]
+        return [one.ballot for one in cast if one.ballot is not None]
+
+    @property
+    def agreement(self) -> float | None:
+        """Agreement of the jurors that voted, 0..1; None below two votes. See :func:`pairwise_agreement`."""
+        return pairwise_agreement(self.ballots)
+
+    @property
+    def agreement_band(self) -> Band | None:
+        """``high`` from 0.8, ``medium`` from 2/3, else ``low``; None if the agreement is undefined."""
+        return band_of(self.agreement)
+
+    @property
+    def same_family(self) -> bool | None:
+        """Whether a juror's model is of the vendor family of the model that wrote the answer; None if unknown."""
+        own = _family_of(self.generator)
+        families = {_family_of(one.model) for one in (*self.jurors(), self) if one.model}
+        return None if own is None or not families - {None} else own in families
+
+    @property
+    def bias_warning(self) -> str | None:
+        """A sentence where the jurors agree little and one may prefer its own family's answer; else None."""
+        if not self.same_family or self.agreement_band != "low":
             return None
-        return self.status if self.label is None else self.label
+        return "a juror is of the vendor family of the model that wrote the answer, and the jurors agree little"
 
     @property
-    def numeric_score(self) -> float | None:
-        """The judge's vote on scores: ``score``, else 1.0 for PASS and 0.0 for FAIL, else None."""
-        if self.score is not None:
-            return self.score
-        if self.status is Status.PASS:
-            return 1.0
-        return 0.0 if self.status is Status.FAIL else None
+    def review_reasons(self) -> tuple[str, ...]:
+        """Why the case needs human review; empty if it does not.
 
-    @property
-    def claim_share(self) -> float | None:
-        """Supported claims / decided claims; None if there is no decided claim."""
-        return supported_share(self.claims)
+        ``abstained`` and ``error``: not decided. ``low_agreement``: the jurors are split, or those of
+        a criterion, or of the tier that decided. ``undecided_tier``: every
+        judge of an earlier tier abstained or broke, so the tier did not do its work.
+        """
+        found = {Status.ABSTAIN: ["abstained"], Status.ERROR: ["error"]}.get(self.status, [])
+        found += ["low_agreement"] * (self.agreement_band == "low")
+        inside = self.judgments if self.voting == "scorecard" else ()
+        if self.voting == "cascade":
+            inside = self.judgments[-1:]
+            found += ["undecided_tier"] * any(
+                not any(one.decided for one in _voters(tier)) for tier in self.judgments[:-1]
+            )
+        found += [reason for one in inside for reason in one.review_reasons if reason not in ("abstained", "error")]
+        return tuple(dict.fromkeys(found))
 
     @property
     def needs_review(self) -> bool:
-        """Whether the case needs human review; :attr:`review_reasons` says why.
-
-        Everything that counts, filters or marks cases for review uses this property.
-
-        >>> Judgment("ABSTAIN", reasoning="no contexts").needs_review, Judgment("FAIL").needs_review
-        (True, False)
-        """
+        """Whether there is a reason for human review; see :attr:`review_reasons`."""
         return bool(self.review_reasons)
 
-    @property
-    def review_reasons(self) -> tuple[ReviewReason, ...]:
-        """``"abstained"`` or ``"error"`` if nothing was decided, else empty; a :class:`Verdict` has further reasons."""
-        return no_decision_reasons(self.status)
+    def require(
+        self,
+        *,
+        passed: bool | None = None,
+        decided: bool | None = True,
+        needs_review: bool | None = None,
+        min_agreement: float | Band | None = None,
+        min_confidence: float | None = None,
+        max_cost_usd: float | None = None,
+    ) -> Self:
+        """Return the judgment if it meets every condition that is given.
 
-    @property
-    def fallback_used(self) -> str | None:
-        """Name of the fallback that judged because the juror broke; None if the juror itself judged."""
-        note = self.metadata.get(FALLBACK_USED)
-        if note is None:  # the most frequent case
-            return None
-        name = note.get("judge") if isinstance(note, Mapping) else None
-        return name if isinstance(name, str) else None
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """Return plain JSON values, without empty fields. :func:`judgment_from_dict` reads them back."""
-        from jury_adapters.core import to_dict
-
-        return to_dict(self)
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return one JSON object in ASCII, which is safe for every file, terminal and log."""
-        data = self.to_dict()
-        return _ENCODER.encode(data) if indent is None else json.dumps(data, indent=indent, allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Self:
-        """Read the output of :meth:`to_json`. A verdict is returned as a :class:`Verdict`.
+        Args:
+            passed: whether the status is PASS (True) or FAIL (False).
+            decided: whether the status is neither ABSTAIN nor ERROR; None lifts the condition.
+            needs_review: whether there are review reasons.
+            min_agreement: the lowest agreement, 0..1 or a band. Undefined agreement, as of a single juror, meets it.
+            min_confidence: the lowest confidence, 0..1. Without a confidence it is not met.
+            max_cost_usd: the highest cost in US dollars, recorded cost included. An unknown cost does not meet it.
 
         Raises:
-            InputError: the text is not a judgment.
+            GateFailed: a condition is not met; the message lists each.
+
+        >>> Judgment(status="PASS", confidence=0.9).require(passed=True, min_confidence=0.8).status.value
+        'PASS'
         """
-        from jury_adapters.core import from_json
-
-        return from_json(text, cls)
-
-    def canonical_json(self) -> str:
-        """Return JSON without times, ids and the metadata of the case, so that equal verdicts give equal bytes."""
-        from jury_adapters.core import canonical_json
-
-        return canonical_json(self)
-
-    def __repr__(self) -> str:
-        """Return a summary in one line; :meth:`to_dict` and :meth:`to_json` return all fields."""
-        from jury_adapters.core import to_line
-
-        return f"<{type(self).__name__} {to_line(self)}>"
+        gates = {
+            "passed": (passed, self.passed),
+            "decided": (decided, self.decided),
+            "needs_review": (needs_review, self.needs_review),
+        }
+        unmet = [
+            f"{name}={wanted}: found {found}"
+            for name, (wanted, found) in gates.items()
+            if wanted is not None and wanted is not found
+        ]
+        least = BANDS.get(min_agreement) if isinstance(min_agreement, str) else min_agreement
+        if least is None and min_agreement is not None:
+            raise ConfigurationError(f"min_agreement= is a number in 0..1 or {', '.join(BANDS)}; not {min_agreement!r}")
+        if least is not None and self.agreement is not None and self.agreement < least - ROUNDING:
+            unmet.append(f"min_agreement={min_agreement}: found {self.agreement:.3g}")
+        if min_confidence is not None and (self.confidence is None or self.confidence < min_confidence - ROUNDING):
+            unmet.append(f"min_confidence={min_confidence}: found {self.confidence}")
+        cost = self.usage.cost_usd + self.usage.recorded_usd
+        if max_cost_usd is not None and (cost > max_cost_usd + ROUNDING or not self.usage.cost_complete):
+            unmet.append(
+                f"max_cost_usd={max_cost_usd}: found {cost:.4g}{'' if self.usage.cost_complete else ' or more'}"
+            )
+        if unmet:
+            raise GateFailed("\n  - ".join([f"the judgment does not meet its gates ({self._line()}):", *unmet]))
+        return self
 
     def __str__(self) -> str:
-        from jury_adapters.core import to_text
+        """Return the tree of judgments as text; what models wrote cannot move the cursor."""
+        return "\n".join(self._lines(""))
 
-        return to_text(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from jury_adapters.core import to_html
+        return f"<pre>{html.escape(str(self))}</pre>"
 
-        return to_html(self)
+    def _line(self) -> str:
+        word = (
+            self.status.value
+            if self.label is None
+            else self.label
+            if self.status is Status.LABEL
+            else f"{self.status} [{self.label}]"
+        )
+        numbers = [
+            f"{name} {value:.2f}" for name in ("score", "confidence") if (value := getattr(self, name)) is not None
+        ]
+        head = " ".join(
+            filter(None, [visible(word), visible(self.critic), f"({', '.join(numbers)})" if numbers else ""])
+        )
+        said = self.reasoning if self.error is None else f"{self.error}: {self.reasoning}".removesuffix(": ")
+        return f"{head}: {visible(said)}" if said else head
+
+    def _lines(self, indent: str) -> Iterator[str]:
+        yield f"{indent}{f'tier {visible(self.tier)} ({visible(self.why)}): ' if self.tier else ''}{self._line()}"
+        for one in self.judgments:
+            yield from one._lines(indent + "  ")
+        notes = [f"agreement {self.agreement:.2f}, {self.agreement_band}" if self.agreement is not None else ""]
+        notes += [f"not asked: {', '.join(self.skipped)}" if self.skipped else ""]
+        if not indent:
+            notes += [
+                f"needs review: {', '.join(self.review_reasons)}" if self.needs_review else "",
+                self.bias_warning or "",
+            ]
+            notes += [f"{self.usage.calls} model calls, ${self.usage.cost_usd:.4f}" if self.usage.calls else ""]
+        yield from (f"{indent}  {visible(note)}" for note in notes if note)
 
 
-FALLBACK_USED = "fallback_used"
-"""Metadata key of a judgment under which the fallback that judged, and the reason, are recorded."""
+Verdict = Judgment
+"""The judgment of a jury, for annotations."""
 
 
-def reason_with_label(judgment: Judgment) -> str:
-    """Return the reason of a judgment; of an abstention after its label, such as "unsure", if it does not name it."""
-    label, reason = judgment.label or "", judgment.reasoning
-    if judgment.status is not Status.ABSTAIN or not label or label.casefold() in reason.casefold():
-        return reason
-    return f"{label}: {reason}" if reason else label
+def abstain(reasoning: str, **details: Any) -> Judgment:
+    """Return an ABSTAIN with a reason.
 
-
-def abstain(reasoning: str, *, error: str | None = None, **details: Any) -> Judgment:
-    """Return an ABSTAIN judgment with its reason."""
-    return Judgment(Status.ABSTAIN, reasoning=reasoning, error=error, **details)
-
-
-def broken(error: BaseException | str, reasoning: str = "", **details: Any) -> Judgment:
-    """Return an ERROR judgment with an exception's type and message (API keys redacted), or with a short code."""
-    if isinstance(error, BaseException):
-        error = error_text(error)
-    error = stated(error, "unknown")
-    return Judgment(Status.ERROR, error=error, reasoning=stated(reasoning, f"{BROKE}: {error}"), **details)
-
-
-def evolve(judgment: J, **changes: Any) -> J:
-    """Return a copy with other values in some fields, like ``dataclasses.replace`` but without validation.
-
-    Use it only for values that cannot be invalid (names, times). It is faster, and every judgment is copied this way.
+    >>> abstain("the case has no contexts").ballot
     """
-    kind = judgment.__class__
-    copy = object.__new__(kind)
-    setters, values = _fields_of(kind)
-    for put, value in zip(setters, values(judgment)):  # noqa: B905  always as many, and this is the hot path
-        put(copy, value)
-    for name, value in changes.items():
-        object.__setattr__(copy, name, value)
-    return copy
+    return Judgment(status=Status.ABSTAIN, reasoning=reasoning, **details)
 
 
-def _fields_of(kind: type[Judgment]) -> tuple[tuple[Callable[..., None], ...], Callable[[Judgment], tuple[Any, ...]]]:
-    """Return functions that set the fields of a result class, and one that reads all of them; cached per class."""
-    found = _FIELDS.get(kind)
-    if found is None:
-        names = tuple(f.name for f in fields(kind))
-        found = _FIELDS[kind] = (tuple(_setter(kind, name) for name in names), attrgetter(*names))
-    return found
+def broken(error: BaseException | str, **details: Any) -> Judgment:
+    """Return an ERROR; keys are removed from the message."""
+    return Judgment(
+        status=Status.ERROR,
+        error=(error_text(error) if isinstance(error, BaseException) else error) or "error",
+        **details,
+    )
 
 
-def _setter(kind: type[Judgment], name: str) -> Callable[..., None]:
-    """Return a function that sets a field of a frozen class; a subclass may have fields without a slot."""
-    slot = getattr(kind, name, None)
-    if isinstance(slot, MemberDescriptorType):
-        return slot.__set__  # faster than to look the field up by name
-    return lambda copy, value: object.__setattr__(copy, name, value)
+def failed_run(error: str) -> Judgment:
+    """Return the FAIL of a case whose application ended in an error, about which no judge needs to be asked."""
+    return Judgment(status=Status.FAIL, reasoning=f"the run failed: {without_keys(error)}")
 
 
-def total_usage(judgments: Sequence[Judgment]) -> Usage:
-    """Return the total usage of the judgments."""
-    total = UsageSum()
-    for judgment in judgments:
-        total.add(judgment.usage)
-    return total.usage
+def total_usage(judgments: Iterable[Judgment]) -> Usage:
+    """Return the usage of several judgments together."""
+    return sum((one.usage for one in judgments if one.usage is not NO_USAGE), NO_USAGE)
 
 
-_TEXTS = (
-    ("reasoning", ""), ("label", None), ("error", None), ("raw_response", None), ("critic", ""), ("model", None),
-    ("family", None),
-)  # fmt: skip
-_texts_of = attrgetter(*(name for name, _ in _TEXTS))
-_FIELDS: dict[type[Judgment], tuple[tuple[Callable[..., None], ...], Callable[[Judgment], tuple[Any, ...]]]] = {}
+def labels_of(given: Mapping[str, Status | str] | Iterable[str]) -> dict[str, Status]:
+    """Return declared labels with their meaning; labels without a meaning are neither good nor bad.
+
+    >>> labels_of({"POLITE": "pass", "N/A": "abstain"})["N/A"].value, labels_of(["A", "B"])["A"].value
+    ('ABSTAIN', 'LABEL')
+    """
+    found = given if isinstance(given, Mapping) else dict.fromkeys(given, Status.LABEL)
+    wrong = [
+        label for label in found if not isinstance(label, str) or not label.strip() or label.upper() in list(Status)
+    ]
+    meanings = {label: str(meaning).upper() for label, meaning in found.items()}
+    if isinstance(given, str) or wrong or not set(meanings.values()) <= {*Status} - {Status.ERROR}:
+        raise ConfigurationError(
+            f"labels= is a list of labels, or a mapping of labels to 'pass', 'fail', 'label' or 'abstain'; no label is "
+            f"blank or the name of a status; not {given!r}"
+        )
+    return {label: Status(meaning) for label, meaning in meanings.items()}
 
 
-def _status_for(status: object, label: str | None) -> Status | None:
-    if status is None:
-        if label is None:
-            raise ConfigurationError("status=None needs a label; without one use PASS, FAIL, ABSTAIN or ERROR")
-        return None
-    found = _STATUS_BY_NAME.get(status) if isinstance(status, str) else None
-    if found is None:
-        raise ConfigurationError(unknown("status", status, _STATUS_BY_NAME))
-    return found
+def _voters(judgment: Judgment) -> Iterable[Judgment]:
+    return judgment.judgments or (judgment,)
 
 
-def _check_explained(status: Status | None, reasoning: str, error: str | None) -> None:
-    """Check that a judgment without an opinion gives its reason; a blank text does not count."""
-    if status is Status.ABSTAIN and not stated(reasoning, ""):
-        raise ConfigurationError("ABSTAIN needs a reason: abstain('why it cannot say'), or reasoning=")
-    if status is Status.ERROR and not stated(error, ""):
-        raise ConfigurationError("ERROR needs the error: error='timeout', or whatever went wrong")
+_FAMILIES = {
+    "anthropic": "claude",
+    "openai": r"gpt|chatgpt|o\d",
+    "google": "gemini|gemma|palm",
+    "mistral": "mistral|mixtral|ministral|codestral",
+    "meta": "llama|codellama",
+    "qwen": "qwen|qwq",
+    "deepseek": "deepseek",
+    "xai": "grok",
+    "cohere": "command|aya",
+    "microsoft": "phi",
+    "amazon": "nova|titan",
+    "moonshot": "kimi|moonshot",
+    "zhipu": "glm",
+}
+"""The vendor families, with the words by which the name of a model begins or continues after a sign."""
 
 
-def _redact_error(judgment: Judgment) -> None:
-    """Redact API keys in an ERROR, which often has the text of an exception that a judge caught itself."""
-    if judgment.status is Status.ERROR:
-        for name in ("error", "reasoning"):
-            object.__setattr__(judgment, name, without_keys(getattr(judgment, name)))
-
-
-def _text(value: object, what: str) -> str:
-    if isinstance(value, str):
-        return clean_text(value)
-    raise ConfigurationError(f"{what} is text, not {type(value).__name__}")
-
-
-def _passed(value: object) -> bool:
-    plain = plain_scalar(value)
-    if isinstance(plain, bool):
-        return plain
-    raise ConfigurationError(f"Finding.passed is True, False or None, not {plain_repr(value)}")
-
-
-def _probabilities(values: Mapping[str, float]) -> FrozenDict:
-    if not isinstance(values, Mapping):
-        raise ConfigurationError(f"probabilities map labels to numbers from 0 to 1, not {type(values).__name__}")
-    return freeze_mapping({label: unit_interval(p, f"probability of {label!r}") for label, p in values.items()})
-
-
-_ENCODER = json.JSONEncoder(allow_nan=False)  # json.dumps would create one for each judgment
+def _family_of(model: str | None) -> str | None:
+    """Return the vendor family of a model, from its name."""
+    found = (
+        family
+        for family, names in _FAMILIES.items()
+        if re.search(rf"(?<![a-z])(?:{names})(?![a-z])", (model or "").lower())
+    )
+    return next(found, None)

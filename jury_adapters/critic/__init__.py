@@ -1,1 +1,1 @@
-"""Judges that ask a model, and judges that repeat recorded judgments."""
+"""Critics: judges that ask a language model, guided by a rubric."""

@@ -1,357 +1,269 @@
 """Answers that a rubric allows: labels with a meaning, or a scale with a pass mark.
 
-A vocabulary is the only place that decides whether a model's text is an answer. It reads only exact answers: a label is
-never looked for inside other words, and a number is never adjusted to its scale.
+This is the only place that decides whether something is an answer. Answers are compared whole, but for case and white
+space: a label is never looked for inside other words, and a number is never adjusted to its scale.
 """
 
-from __future__ import annotations
-
-import math
+import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Self, TypeAlias
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, RootModel, model_validator
 
-from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judgment import Status
-from jury_adapters.core.values import JsonValue, clean_text, normalise_score, shown
+from jury_adapters.core.text import visible
+from jury_adapters.core.values import ROUNDING, Frozen, Share, Text
 
-Named: TypeAlias = "Iterable[str] | Mapping[str, float | None]"
+_LONGEST_ENUM = 21  # ratings; some vendors refuse bounds, so a short scale is an enumeration
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Allowed answer, as a vocabulary read it.
+    """Allowed answer.
 
     Attributes:
-        text: the answer in the rubric's own words: a label, or a rating such as ``"4"``.
-        status: the meaning; None for a label without a PASS/FAIL meaning.
-        label: the label; None on a scale.
-        score: 0..1, or None for a label without a score.
+        text: the answer in the words of the rubric: a label, or a rating such as ``4``.
+        status: its meaning.
+        label: the label; None for a rating, and for a label that is the name of its status.
+        score: 0..1, where it has one.
     """
 
     text: str
-    status: Status | None
+    status: Status
     label: str | None = None
     score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Reason why something is not an answer.
-
-    Attributes:
-        problem: the reason, in a sentence that can be sent back to the model.
-        answer: the given answer, if it has the form of an answer but is not in the vocabulary; else None.
-    """
+    """Reason why something is not an answer, in words that can be sent back to the model."""
 
     problem: str
-    answer: str | None = field(default=None, compare=False)
 
 
-class Label(BaseModel):
-    """Label with its meaning, and a score if the rubric declares one.
+def comparable(text: str) -> str:
+    """Return the form in which answers are compared: without differences of case and white space."""
+    return " ".join(text.casefold().split())
+
+
+def _meaning(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
+class Label(Frozen):
+    """Meaning of a label, and a score if the rubric declares one.
 
     Attributes:
-        name: the label as the model should write it; case and white space are ignored when it is read.
-        meaning: PASS, FAIL, ABSTAIN, or None for a label that is neither good nor bad (``KEEP``, ``A``).
+        meaning: PASS, FAIL, ABSTAIN, or LABEL for one that is neither good nor bad.
         score: 0..1, or None.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    meaning: Annotated[Status, BeforeValidator(_meaning)]
+    score: Share | None = None
 
-    name: str
-    meaning: Status | None = None
-    score: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
-
-    @field_validator("meaning", mode="before")
+    @model_validator(mode="before")
     @classmethod
-    def _known_meaning(cls, value: object) -> Status | None:
-        word = "none" if value is None else str(value).strip().lower()
-        if word not in _MEANINGS:
-            raise ValueError(unknown_meaning(value))
-        return _MEANINGS[word]
+    def _of_a_word_or_a_score(cls, given: Any) -> Any:
+        if isinstance(given, bool) or not isinstance(given, str | int | float):
+            return given
+        return {"meaning": given} if isinstance(given, str) else {"meaning": _passes(given), "score": given}
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if not self.name.strip() or clean_text(self.name) != self.name:
-            raise ValueError(f"a label is a word or a few, not {plain_repr(self.name)}")
-        if self.meaning is Status.ABSTAIN and self.score is not None:
-            raise ValueError(f"{plain_repr(self.name)} abstains, so it has no score")
+    def _is_possible(self) -> Self:
+        if self.meaning is Status.ERROR or (self.meaning is Status.ABSTAIN and self.score is not None):
+            raise ValueError("a label means 'pass', 'fail', 'label', or 'abstain' without a score; or it has a score")
         return self
 
-    @property
-    def value(self) -> float | None:
-        """Value of the label in an average: its score, else 1 for PASS and 0 for FAIL, else None."""
-        return self.score if self.score is not None else _WORTH.get(self.meaning)
 
+class Labels(RootModel[dict[Text, Label]]):
+    """Answers by name, each with its meaning.
 
-class Labels(BaseModel):
-    """Answers by name. Matching is exact except for case and white space, and never a substring test.
+    A meaning is ``"pass"``, ``"fail"``, ``"abstain"``, ``"label"`` (neither good nor bad), a score, which passes from
+    0.5, or ``{"meaning": "fail", "score": 0.6}``. A label may be PASS, FAIL or ABSTAIN only with that meaning.
 
-    In YAML: ``labels: {YES: pass, NO: fail, UNSURE: abstain}``, with scores ``labels: {good: 0.6, poor: 0}``, where a
-    score from 0.5 passes, or with both: ``labels: {good: {meaning: fail, score: 0.6}}``.
+    Raises:
+        ValidationError: there is no label, one is blank, two differ only in case or white space, a meaning is none of
+            these, or a label that fails has a score that is not below those that pass.
 
-    >>> Labels.of(passing=["YES"], failing=["NO"]).read(" yes ").status
-    <Status.PASS: 'PASS'>
+    >>> Labels({"POLITE": "pass", "RUDE": "fail"}).read(" polite ").status.value
+    'PASS'
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    labels: tuple[Label, ...] = Field(min_length=1)
-
-    @classmethod
-    def of(
-        cls, *, passing: Named = (), failing: Named = (), abstaining: Iterable[str] = (), neutral: Named = ()
-    ) -> Labels:
-        """Create labels from their meanings. A mapping declares scores: ``passing={"excellent": 1.0, "good": 0.6}``.
-
-        Raises:
-            ConfigurationError: there is no label, a label is given twice, or a score is outside 0..1.
-        """
-        groups = ((passing, Status.PASS), (failing, Status.FAIL), (abstaining, Status.ABSTAIN), (neutral, None))
-        try:
-            return cls(labels=tuple(label for names, meaning in groups for label in _labels(names, meaning)))
-        except ValidationError as error:
-            problems = "; ".join(details["msg"].removeprefix("Value error, ") for details in error.errors())
-            raise ConfigurationError(
-                f"a vocabulary needs at least one label, each with one meaning: {problems}"
-            ) from None
-
-    @field_validator("labels", mode="before")
-    @classmethod
-    def _from_mapping(cls, value: object) -> object:
-        if not isinstance(value, Mapping):
-            return value
-        return [{**_label_of(meaning), "name": name} for name, meaning in value.items()]
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     @model_validator(mode="after")
-    def _no_doubles(self) -> Self:
-        if len(self.by_key) < len(self.labels):
-            raise ValueError("two labels differ only in case or white space, or not at all")
+    def _are_told_apart(self) -> Self:
+        if not self.root or len(self._by_key) < len(self.root) or "" in self._by_key:
+            raise ValueError("labels: at least one is needed, none is blank, and no two differ only in case or space")
+        for name, label in self.root.items():
+            if name.upper() in list(Status) and name.upper() != label.meaning:
+                raise ValueError(f"{name!r} is the name of a status, so no label that means {label.meaning}")
+        passing = [one.score for one in self.root.values() if one.meaning is Status.PASS and one.score is not None]
+        failing = [one.score for one in self.root.values() if one.meaning is Status.FAIL and one.score is not None]
+        if passing and failing and max(failing) >= min(passing):
+            raise ValueError(f"a label that fails has the score {max(failing)}, and one that passes {min(passing)}")
         return self
 
     @cached_property
-    def by_key(self) -> dict[str, Label]:
-        """Labels by the form in which they are compared."""
-        return {comparable(label.name): label for label in self.labels}
+    def _by_key(self) -> dict[str, str]:
+        return {comparable(name): name for name in self.root}
+
+    @cached_property
+    def declared(self) -> dict[str, Status]:
+        """The labels that a judge declares: all but those that are the name of a status."""
+        return {name: label.meaning for name, label in self.root.items() if name.upper() not in list(Status)}
 
     @property
-    def pass_score(self) -> float | None:
-        """The score from which answers pass; None if no label has a score between 0 and 1.
+    def values(self) -> dict[str, float]:
+        """The labels that have a value: their score, else 1 for PASS and 0 for FAIL."""
+        worth = {Status.PASS: 1.0, Status.FAIL: 0.0}
+        found = {name: worth.get(one.meaning) if one.score is None else one.score for name, one in self.root.items()}
+        return {name: value for name, value in found.items() if value is not None}
 
-        It is 0.5 if that divides the labels that pass from those that fail, else the middle between them.
+    @property
+    def passing_score(self) -> float:
+        """The score from which answers pass: 0.5 if it divides the labels, else the lowest score that passes."""
+        passing = [self.values[name] for name, one in self.root.items() if one.meaning is Status.PASS]
+        failing = [self.values[name] for name, one in self.root.items() if one.meaning is Status.FAIL]
+        lowest = min(passing, default=1.0)
+        return 0.5 if max(failing, default=0.0) < 0.5 <= lowest else lowest
 
-        Raises:
-            ConfigurationError: a label that fails has a score that is not below those that pass.
-        """
-        if not any(label.score not in (None, 0, 1) for label in self.labels):
-            return None
-        worths = [(label.meaning, label.value) for label in self.labels if label.value is not None]
-        passing = [value for meaning, value in worths if meaning is Status.PASS]
-        failing = [value for meaning, value in worths if meaning is Status.FAIL]
-        lowest, highest = min(passing, default=1.0), max(failing, default=0.0)
-        if highest >= lowest:
-            raise ConfigurationError(
-                f"a label that fails has the score {highest:g}, and one that passes {lowest:g}, so no score divides "
-                "them; give the vote a threshold=, or let PASS and FAIL vote with voting='majority'"
-            )
-        return _PASS_SCORE if highest < _PASS_SCORE <= lowest else (lowest + highest) / 2
+    def from_score(self, threshold: float) -> "Labels":
+        """Return the labels with other meanings of those that have a score: they pass from the threshold."""
+        meanings = {
+            name: one if one.score is None else Label(meaning=_passes(one.score, threshold), score=one.score)
+            for name, one in self.root.items()
+        }
+        return Labels(meanings)
 
     def read(self, value: object) -> Choice | Unreadable:
-        """Read an answer: exactly one of the labels. A JSON number or boolean is read as JSON writes it."""
-        if isinstance(value, bool | int):
-            value = shown(value).lower()
-        if not isinstance(value, str):
-            return Unreadable(f"the answer must be {self.instruction()}, not {_kind(value)}")
-        label = self.by_key.get(comparable(value))
-        if label is None:
-            return Unreadable(f"the answer must be {self.instruction()}, not {plain_repr(_clip(value))}", _word(value))
-        return Choice(label.name, label.meaning, label.name, label.score)
+        """Return the label that a value of JSON is, or why it is not one."""
+        text = json.dumps(value) if isinstance(value, bool | int) else value
+        name = self._by_key.get(comparable(text)) if isinstance(text, str) else None
+        if name is None:
+            return Unreadable(f"the answer must be {self.instruction}, not {_for_message(value)}")
+        label = self.root[name]
+        return Choice(name, label.meaning, name if name in self.declared else None, label.score)
 
-    def schema_part(self) -> dict[str, JsonValue]:
-        """Return the answer's part of a JSON schema."""
-        return {"type": "string", "enum": [label.name for label in self.labels]}
+    @property
+    def schema_part(self) -> dict[str, Any]:
+        """The answer in a JSON schema."""
+        return {"type": "string", "enum": list(self.root)}
 
+    @property
     def instruction(self) -> str:
-        """Return the allowed answers, for a prompt."""
-        names = [f'"{label.name}"' for label in self.labels]
-        return names[0] if len(names) == 1 else f"exactly one of {', '.join(names)}"
+        """The allowed answers, for a prompt."""
+        return f"exactly one of {', '.join(json.dumps(name, ensure_ascii=False) for name in self.root)}"
 
 
-class Scale(BaseModel):
-    """Answers as a number. Scores in judgments are normalised to 0..1.
-
-    Numbers as text are read too if they are unambiguous: ``"4"``, ``"4/5"`` when 5 is the maximum, and
-    ``"85%"`` on a scale from 0 to 1 or from 0 to 100. NaN, infinity, booleans and numbers outside the scale are
-    refused.
+class Scale(Frozen):
+    """Answers as a number. Scores of judgments are its share of the way from the worst to the best rating.
 
     Attributes:
         minimum: the worst rating.
         maximum: the best rating.
-        integer: whether only whole ratings are allowed; by default when both ends are whole and not just 0 and 1.
         pass_mark: the lowest rating that passes; the middle of the scale by default.
+        integer: whether ratings are whole numbers, written without a point; by default if both ends are whole and more
+            than 1 apart.
 
-    >>> Scale(minimum=1, maximum=5, pass_mark=4).read("4/5").score
+    Raises:
+        ValidationError: the ends are not in order, or the pass mark is not between them.
+
+    >>> Scale(minimum=1, maximum=5, pass_mark=4).read(4).score
     0.75
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
-
-    minimum: float
-    maximum: float
-    pass_mark: float = math.nan
-    integer: bool = False
+    minimum: float = Field(allow_inf_nan=False)
+    maximum: float = Field(allow_inf_nan=False)
+    pass_mark: float = Field(allow_inf_nan=False)
+    integer: bool
 
     @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, data: object) -> object:
-        if not isinstance(data, Mapping):
-            return data
-        filled = dict(data)
-        low, high = _number_or_none(data.get("minimum")), _number_or_none(data.get("maximum"))
-        if low is not None and high is not None:
-            filled.setdefault("pass_mark", (low + high) / 2)
-            filled.setdefault("integer", low.is_integer() and high.is_integer() and high - low > 1)
-        return filled
+    def _with_defaults(cls, given: Any) -> Any:
+        if isinstance(given, list | tuple) and len(given) == 2:
+            given = {"minimum": given[0], "maximum": given[1]}
+        if not isinstance(given, Mapping):
+            return given
+        low, high = given.get("minimum"), given.get("maximum")
+        if not isinstance(low, int | float) or not isinstance(high, int | float):
+            return given
+        whole = float(low).is_integer() and float(high).is_integer() and high - low > 1
+        return {"pass_mark": (low + high) / 2, "integer": whole, **given}
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if not self.minimum < self.maximum:
-            raise ValueError(f"a scale needs minimum < maximum, not {self.minimum:g} and {self.maximum:g}")
-        if not self.minimum <= self.pass_mark <= self.maximum:
-            raise ValueError(f"pass_mark {self.pass_mark:g} is outside the scale {self._range}")
+    def _is_in_order(self) -> Self:
+        if not self.minimum < self.maximum or not self.minimum <= self.pass_mark <= self.maximum:
+            raise ValueError(
+                "a scale has minimum < maximum, and its pass_mark between them; not "
+                f"{self.minimum:g}, {self.maximum:g} and {self.pass_mark:g}"
+            )
         if self.integer and not (self.minimum.is_integer() and self.maximum.is_integer()):
-            raise ValueError(f"a scale of whole numbers has whole ends, not {self._range}")
+            raise ValueError(f"a scale of whole numbers has whole ends, not {self.minimum:g} and {self.maximum:g}")
         return self
 
     @property
-    def pass_score(self) -> float:
-        """The pass mark as a score from 0 to 1."""
-        return normalise_score(self.pass_mark, self.minimum, self.maximum)
+    def declared(self) -> dict[str, Status]:
+        """The labels that a judge declares: none."""
+        return {}
 
     @property
-    def _range(self) -> str:
-        return f"{self.minimum:g} to {self.maximum:g}"
+    def values(self) -> dict[str, float]:
+        """The scores of the ratings, if the scale is short; else empty."""
+        return {str(rating): self._score(rating) for rating in self._ratings}
+
+    @property
+    def passing_score(self) -> float:
+        """The score from which answers pass."""
+        return self._score(self.pass_mark)
+
+    def from_score(self, threshold: float) -> "Scale":
+        """Return the scale with the pass mark at a score."""
+        mark = self.minimum + threshold * (self.maximum - self.minimum)
+        return self.model_copy(update={"pass_mark": min(mark, self.maximum)})
 
     def read(self, value: object) -> Choice | Unreadable:
-        """Read a rating: a number on the scale, or text that is clearly one."""
-        number = self._parsed(value) if isinstance(value, str) else value
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            return Unreadable(f"the answer must be {self.instruction()}, not {_kind(value)}", _word(value))
-        # The comparison is false for NaN, and comes before float() because that fails for a huge int.
-        if not self.minimum <= number <= self.maximum:
-            return Unreadable(
-                f"the answer must be {self.instruction()}, not {_clip(shown(value))}", _word(shown(value))
-            )
-        rating = float(number) + 0.0  # -0 becomes 0
-        if self.integer and not rating.is_integer():
-            return Unreadable(
-                f"the answer must be {self.instruction()}, not {_clip(shown(value))}", _word(shown(value))
-            )
-        status = Status.PASS if rating >= self.pass_mark else Status.FAIL
-        return Choice(
-            repr(rating).removesuffix(".0"), status, None, normalise_score(rating, self.minimum, self.maximum)
-        )
+        """Return the rating that a value of JSON is, or why it is not one."""
+        number = json.loads(value.strip()) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else value
+        kinds = int if self.integer else int | float
+        # The comparison is false for NaN.
+        if isinstance(number, bool) or not isinstance(number, kinds) or not self.minimum <= number <= self.maximum:
+            return Unreadable(f"the answer must be {self.instruction}, not {_for_message(value)}")
+        number += 0  # -0.0 becomes 0.0
+        score = self._score(number)
+        return Choice(json.dumps(number), _passes(score, self.passing_score), None, score)
 
-    def schema_part(self) -> dict[str, JsonValue]:
-        """Return the answer's part of a JSON schema: an enum for a short scale, because some vendors refuse bounds."""
-        if self.integer and self.maximum - self.minimum < _LONGEST_ENUM:
-            return {"type": "integer", "enum": list(range(int(self.minimum), int(self.maximum) + 1))}
-        return {"type": "integer" if self.integer else "number", "description": self.instruction()}
+    @property
+    def schema_part(self) -> dict[str, Any]:
+        """The answer in a JSON schema."""
+        if self._ratings:
+            return {"type": "integer", "enum": list(self._ratings)}
+        return {"type": "integer" if self.integer else "number", "description": self.instruction}
 
+    @property
     def instruction(self) -> str:
-        """Return the allowed answers, for a prompt."""
-        kind = "a whole number" if self.integer else "a number"
+        """The allowed answers, for a prompt."""
+        kind = "a whole number without a point" if self.integer else "a number"
         return f"{kind} from {self.minimum:g} (worst) to {self.maximum:g} (best)"
 
-    def _parsed(self, text: str) -> float | str:
-        match = _NUMBER.fullmatch(text)
-        if match is None:
-            return text
-        number = float(match["number"])
-        if match["percent"]:
-            # Not number / 100, because 1.53 % is 0.0153 and not the adjacent float.
-            percent_of = {1.0: float(f"{match['number']}e-2"), 100.0: number} if self.minimum == 0 else {}
-            return percent_of.get(self.maximum, text)
-        if match["whole"] and float(match["whole"]) != self.maximum:
-            return text
-        return number
+    @property
+    def _ratings(self) -> range:
+        short = self.integer and self.maximum - self.minimum < _LONGEST_ENUM
+        return range(int(self.minimum), int(self.maximum) + 1) if short else range(0)
+
+    def _score(self, rating: float) -> float:
+        return (rating - self.minimum) / (self.maximum - self.minimum)
 
 
-Vocabulary: TypeAlias = Labels | Scale
+def _passes(score: float, threshold: float = 0.5) -> Status:
+    return Status.PASS if score >= threshold - ROUNDING else Status.FAIL
 
 
-def comparable(text: str) -> str:
-    """Return the form in which labels and other texts are compared: without differences of case and white space."""
-    return " ".join(text.casefold().split())
-
-
-_LONGEST_ENUM = 21
-_LONGEST_LABEL = 40
-_LABEL_LIKE = re.compile(r"[^\s.,;:!?\"'{}\[\]<>]++(?: [^\s.,;:!?\"'{}\[\]<>]++){0,2}|[-+]?\d++(?:\.\d++)?")
-_PASS_SCORE = 0.5  # the same as for scores of functions and of recorded votes
-_MEANINGS: dict[str, Status | None] = {
-    "pass": Status.PASS, "fail": Status.FAIL, "abstain": Status.ABSTAIN, "none": None, "neutral": None,
-}  # fmt: skip
-_WORTH: dict[Status | None, float] = {Status.PASS: 1.0, Status.FAIL: 0.0}
-# Deliberately short: no real rating has more digits.
-_NUMBER = re.compile(
-    r"\s*+(?P<number>[-+]?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15}))\s*+"
-    r"(?:(?P<percent>%)|(?:/|out of)\s*+(?P<whole>\d{1,15}(?:\.\d{1,15})?))?\s*+",
-    re.ASCII | re.IGNORECASE,
-)
-
-
-def _labels(names: Named, meaning: Status | None) -> list[Label]:
-    if isinstance(names, str):
-        raise ConfigurationError(f"labels come as a list: [{plain_repr(names)}]")
-    if isinstance(names, Mapping):
-        return [Label(name=name, meaning=meaning, score=score) for name, score in names.items()]
-    return [Label(name=name, meaning=meaning) for name in names]
-
-
-def unknown_meaning(value: object, known: Iterable[str] | None = None) -> str:
-    """Return the message for an unknown meaning of a label; by default all meanings are known."""
-    meant = ("pass" if value else "fail") if isinstance(value, bool) else None
-    return f"{unknown('meaning', value, _MEANINGS if known is None else known, meant)[:-1]}, or a score from 0 to 1."
-
-
-def _label_of(meaning: object) -> Mapping[str, object]:
-    """Return the fields of a label: a mapping has them all, a number is a score, and a word is the meaning."""
-    if isinstance(meaning, Mapping):
-        return meaning
-    if isinstance(meaning, int | float) and not isinstance(meaning, bool):
-        return {"meaning": Status.PASS if meaning >= _PASS_SCORE else Status.FAIL, "score": meaning}
-    return {"meaning": meaning}
-
-
-def _number_or_none(value: object) -> float | None:
-    try:
-        number = float(value) if isinstance(value, int | float | str) else math.nan
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _kind(value: object) -> str:
-    """Return the name of a refused value in a message to the model."""
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else str(value).lower()
-    names = {str: "such text", list: "a list", dict: "an object", float: "such a number"}
-    return names.get(type(value), type(value).__name__)
-
-
-def _word(value: object) -> str | None:
-    """Return a text that has the form of a label or a rating, of three words at most; None for any other value."""
-    if not isinstance(value, str) or len(value) > _LONGEST_LABEL:
-        return None
-    return value.strip() if _LABEL_LIKE.fullmatch(value.strip()) else None
-
-
-def _clip(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else line[:59] + "…"
+def _for_message(value: object) -> str:
+    """Return a refused value for a message to the model: a text in quotes, and JSON."""
+    text = json.dumps(value, ensure_ascii=False, default=str) if not isinstance(value, str) else f"{value!r}"
+    return visible(text, 60)

@@ -1,405 +1,266 @@
-"""Judge that asks a language model."""
+"""Critic, a judge that asks a language model."""
 
-from __future__ import annotations
-
-from collections.abc import Awaitable, Callable, Mapping
+import hashlib
+import json
+from dataclasses import replace
 from functools import partial
-from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import SecretStr
+from pydantic import ValidationError
 
-from jury_adapters.core.bounded_cache import BoundedCache
-from jury_adapters.core.budget import BudgetExhausted
-from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
-from jury_adapters.core.combinators import samples_of
-from jury_adapters.core.context import run_context
-from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr, unknown
-from jury_adapters.core.judge import CaseLike
-from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, abstain
-from jury_adapters.core.usage import NO_USAGE, Usage
-from jury_adapters.core.values import JsonValue, clean_text
-from jury_adapters.critic.answers import Unreadable
-from jury_adapters.critic.arguments import (
-    check_model_first,
-    check_own_settings,
-    checked_flag,
-    checked_name,
-    checked_store,
-    checked_temperature,
-    checked_threshold,
-    checked_whole,
-    explains_wrong_calls,
-    warn_of_equal_samples,
-    warn_of_unused_threshold,
+from jury_adapters.core.context import context
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, broken
+from jury_adapters.core.store import Key, Store, get_or_ask
+from jury_adapters.core.values import EMPTY, ConfigurationError, problems_of
+from jury_adapters.critic.answers import Labels, Scale, Unreadable
+from jury_adapters.critic.judgments import (
+    Parser,
+    judgment_of,
+    judgment_without_model,
+    parse_failure,
+    unrecorded_judgment,
 )
-from jury_adapters.critic.asked_labels import check_asked_labels
-from jury_adapters.critic.asking import (
-    AskingJudge,
-    case_key_of,
-    default_name,
-    find_rubric,
-    pass_scores_of,
-    rubric_statuses,
-    variables_of,
-    within_budget,
-)
-from jury_adapters.critic.given_rubric import LabelsLike, RubricLike, ScaleLike, given_rubric
-from jury_adapters.critic.own_parser import ReplyParser
-from jury_adapters.critic.parse_reply import repair_request
-from jury_adapters.critic.prompt import build_prompt, material_texts
-from jury_adapters.critic.quoted_answers import Material
-from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
-from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
-from jury_adapters.critic.shown_images import obstacle_of_images
-from jury_adapters.models.base import Options, Prompt, Reply
-from jury_adapters.models.fingerprint import fingerprint_of
-from jury_adapters.models.limits import Limits
-from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tokens, resolve_model
-from jury_adapters.models.settings import MAX_TOKENS, TEMPERATURE, TIMEOUT_S
+from jury_adapters.critic.prompt import build_prompt, reply_schema, system_text, variables_of, visible
+from jury_adapters.critic.reading import repair_request
+from jury_adapters.critic.rubric import Rubric, rubric_of
+from jury_adapters.models.base import ChatModel, ModelError, Options, Prompt, Reply
+from jury_adapters.models.limits import Limits, ask_model
+from jury_adapters.models.names import model_of
+from jury_adapters.models.objects import FunctionModel, ObjectModel
 
-_PROMPTS: BoundedCache[tuple[str, str, str, bool], Prompt] = BoundedCache(256)
-_LONGEST_SHARED = 50_000  # characters; this bounds the shared prompts at about 13 MB
-_EXAMPLE = "Critic('openai:gpt-4o-mini', 'faithfulness')"
-_RENAMED = {
-    "prompt_template": "prompt",
-    "repeat": "samples",
-    "timeout": "request_timeout",
-    "http_client": "client",
-}
-_LONGEST_QUOTE = 4000  # characters of an unreadable reply that a repair request quotes
+_TEMPERATURE = 0.0
+_MAX_TOKENS = 2000
+_LONGEST_QUOTE = 4000  # characters of an unreadable reply that are sent back
+_FOR_READERS = {"name", "version", "description", "source"}
+_READER = 1  # part of every fingerprint; increase it when the same reply is read in another way
 
 
-class Critic(AskingJudge):
+class Critic(Judge):
     """Judge that asks a language model, guided by a rubric.
 
+    It asks once, and once more if the reply cannot be read; then it abstains. A case that lacks a field which the
+    rubric requires is ABSTAIN, and nothing is sent. ``metadata["cause"]`` says why it abstained or broke: ``missing``,
+    ``image_url``, ``refused``, ``filtered``, ``truncated``, ``unfinished``, ``parse_fail``, ``not_recorded``,
+    ``empty_reply``, or the kind of a :class:`ModelError`.
+
     Args:
-        model: ``"vendor:model"``; a name with ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex LLM;
-            or any ``async (prompt) -> str``. There is no default vendor, so data goes only to the vendor that you name.
+        model: ``"vendor:model"``, a model of :func:`open_model`, a LangChain chat model, a LlamaIndex LLM, or an
+            ``async`` function of a prompt. There is no default vendor, so data goes only to the one that is named.
         rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
-        name: the critic's name in verdicts; ``"<rubric> <model>"`` by default, such as ``"faithfulness gpt-4o-mini"``,
-            and ``"prompt <model>"`` with ``prompt``. Required when a store is used and the model has no identity of
-            its own, such as a bare function: the store then identifies the critic by its name.
-        prompt: the user prompt, with placeholders such as ``{question}``; instead of a rubric. A prompt that plainly
-            asks for answers that the critic does not allow is refused. The check does not find every such prompt; where
-            it misses one, each abstention names the label of the reply and those of the critic.
-        system_prompt: the role of the judge; replaces the rubric's system prompt.
-        labels: the allowed answers, instead of the rubric's: a mapping of each label to ``"pass"``, ``"fail"``,
-            ``"abstain"`` or a score, which passes from 0.5. With ``prompt``, the default is ``YES``, ``NO``
-            and ``UNSURE``.
-        scale: the allowed answers as a number: the worst and the best, ``(1, 5)``; a mapping such as ``{"minimum": 1,
-            "maximum": 5, "pass_mark": 4}``; or a :class:`Scale`.
-        parse: a function that reads replies instead of this package, for a prompt with a reply format of its own. It
-            takes the text of a reply and returns what a ``@judge`` function returns. After a ValueError, the model is
-            asked once more. The prompt then does not ask for a JSON object. With a store, the function must be
-            importable.
-        samples: the number of requests per case; the majority of the answers decides (self-consistency). Give a
-            ``temperature`` too: at 0 the answers hardly differ.
-        threshold: the lowest score (0..1) that passes, instead of the rubric's own rule. Ratings have scores, and so
-            have labels that declare them, verified claims, and any label with ``logprobs``. An answer without a score
-            keeps the rubric's rule.
-        temperature: 0 for the most likely answer. For a model that refuses the parameter, it is left out. A temperature
-            that is set on a model object takes precedence, and so does its ``max_tokens``.
-        max_tokens: the maximum number of output tokens, including hidden reasoning.
-        request_timeout: the maximum duration of one request to a model by name, in seconds. With retries, a judgment
-            may take longer; see ``limits``. :meth:`with_timeout` limits the whole judgment.
-        logprobs: whether to score by the probabilities of the answer's tokens, where the vendor has them (G-Eval).
-        vendor: the vendor, when the model's name does not include it.
-        base_url: the address of a server that speaks the vendor's protocol; by default the one in the vendor's
-            environment variable (``OPENAI_BASE_URL``, ``ANTHROPIC_BASE_URL``), else the vendor's own.
-        api_key: the key; from the vendor's environment variable by default.
-        client: an existing ``AsyncOpenAI`` or ``AsyncAnthropic`` client; or an asynchronous HTTP client for the SDK,
-            such as ``httpx.AsyncClient()``. It is used unchanged.
+        name: the name in verdicts; ``"<rubric> <model>"`` by default.
+        prompt: the prompt, with placeholders such as ``{question}``, instead of a rubric; see :class:`Rubric`.
+        labels: for ``prompt``, the allowed answers with their meaning: ``{"POLITE": "pass", "RUDE": "fail"}``.
+        scale: for ``prompt``, the allowed answers as a number: the worst and the best, ``(1, 5)``, or a :class:`Scale`.
+        threshold: the lowest score that passes, 0..1, instead of the rubric's own rule.
+        parse: a function that reads replies, for a ``prompt`` with a form of its own. It takes the text of a reply and
+            returns what a ``@judge`` function returns. After a ValueError the model is asked once more.
+        temperature: 0 for the most likely answer; None for the vendor's default. A LangChain or LlamaIndex object, or a
+            function, keeps its own settings.
+        max_tokens: the largest number of output tokens, hidden reasoning included; likewise.
+        logprobs: whether the score is the expectation over the probabilities of the answers, where the vendor has them;
+            an object must return them by its own settings.
+        image_urls: whether the vendor may be sent the addresses of images, which it then fetches.
         limits: the limits on calls of the model; see :class:`Limits`.
-        image_urls: whether the vendor may be sent the addresses of images, which it then fetches. By default, the
-            critic abstains on a case with such an image. This package never fetches them.
-        store: the store to keep judgments in and to read them from; a :class:`Store` or its path. Judgments are kept
-            per model, address and parameters, so the judgments of one server are not used for another.
+        store: where judgments are kept, if the batch has no store.
 
     Raises:
-        ConfigurationError: the model or the rubric is missing, the vendor is unknown, the key or the SDK is missing, a
-            store cannot tell the model from others, or a prompt asks for answers that the critic does not allow; the
-            message says what to do.
+        ConfigurationError: an argument is wrong, or two do not fit together.
+        InputError: the file of the rubric cannot be read.
 
-    >>> critic = Critic("openai:gpt-4o-mini", "faithfulness", name="truth")  # doctest: +SKIP
-    >>> critic.judge(question=..., answer=..., contexts=[...]).status  # doctest: +SKIP
+    >>> from jury_adapters.testing import ScriptedModel
+    >>> model = ScriptedModel(['{"reasoning": "It is in context 1.", "answer": "YES"}'])
+    >>> critic = Critic(model, "faithfulness")
+    >>> critic.judge(question="When?", answer="In 2018.", contexts="It stopped in 2018.").status.value
+    'PASS'
     """
 
-    model: LimitedModel
+    model: ChatModel
+    rubric: Rubric
 
-    @explains_wrong_calls(_EXAMPLE, _RENAMED)
     def __init__(
         self,
-        model: ModelLike,
-        rubric: RubricLike | None = None,
+        model: Any,
+        rubric: Rubric | str | Path | None = None,
         *,
         name: str = "",
         prompt: str | None = None,
-        system_prompt: str | None = None,
-        labels: LabelsLike | None = None,
-        scale: ScaleLike | None = None,
-        parse: Callable[[str], Any] | None = None,
-        samples: int = 1,
+        labels: Labels | dict[str, Any] | None = None,
+        scale: Scale | tuple[float, float] | dict[str, Any] | None = None,
         threshold: float | None = None,
-        temperature: float | None = TEMPERATURE,
-        max_tokens: int = MAX_TOKENS,
-        request_timeout: float = TIMEOUT_S,
+        parse: Parser | None = None,
+        temperature: float | None = _TEMPERATURE,
+        max_tokens: int | None = _MAX_TOKENS,
         logprobs: bool = False,
-        vendor: str | None = None,
-        base_url: str | None = None,
-        api_key: str | SecretStr | None = None,
-        client: Any = None,
-        limits: Limits | None = None,
         image_urls: bool = False,
-        store: JudgmentCache | str | PathLike[str] | None = None,
+        limits: Limits | None = None,
+        store: Store | None = None,
     ) -> None:
-        check_model_first(model, rubric, _EXAMPLE)
-        self.model = resolve_model(
-            model, vendor=vendor, base_url=base_url, api_key=api_key, client=client, request_timeout=request_timeout,
-            limits=limits,
-        )  # fmt: skip
-        self.rubric = given_rubric(
-            rubric, name=checked_name(name), prompt=prompt, system_prompt=system_prompt, labels=labels, scale=scale
-        )  # fmt: skip
-        self._parser = self._checked_parser(parse)
+        self.model = model_of(model)
+        given = {"prompt": prompt, "labels": labels, "scale": scale}
+        found = _rubric_of(rubric, {key: value for key, value in given.items() if value is not None}, parse)
+        if parse is not None and (logprobs or not callable(parse)):
+            raise ConfigurationError("parse= is a function of the text of a reply, and does not go with logprobs=True")
+        self.parse, self.image_urls, self.limits, self.store = parse, image_urls, limits or Limits(), store
+        self.options = _options(self.model, temperature, max_tokens, logprobs)
+        self.cost = self.model.price(1000, 200) or 0.0
         self._given_name = name
-        self.name = self._own_name
-        self.temperature = checked_temperature(temperature)
-        self.max_tokens = checked_whole(max_tokens, "max_tokens")
-        check_own_settings(self.model.inner, temperature, max_tokens)
-        self.threshold = checked_threshold(threshold)
-        self.samples = checked_whole(samples, "samples")
-        warn_of_equal_samples(self.model.inner, temperature, self.samples)
-        self.logprobs = checked_flag(logprobs, "logprobs")
-        self.image_urls = checked_flag(image_urls, "image_urls")
-        if self.logprobs and self._parser is not None:
-            raise ConfigurationError("logprobs=True scores the labels of the package; parse= reads replies itself")
-        if self._parser is None:
-            warn_of_unused_threshold(self.rubric, self.threshold, logprobs=self.logprobs)
-        self.store = checked_store(store)
-        self._options = Options(temperature, max_tokens, logprobs)
-        self._schema = self._reply_schema(self.rubric)
-        self.cost = self._price(Usage(1000, 200)).cost_usd * samples
-        parsed_by = () if self._parser is None else (self._parser.fingerprint,)
-        self._fingerprint = fingerprint_of(
-            self.model.inner, temperature, max_tokens, logprobs, self.threshold, *parsed_by, name=name
-        )
-        if self.store is not None:
-            self.check_store()
-        self._jury = self._sampled()
-
-    @classmethod
-    def from_criteria(cls, model: ModelLike, criteria: str, *, name: str = "", **options: Any) -> Self:
-        """Create a critic from one sentence that the answer must meet.
-
-        >>> Critic.from_criteria("openai:gpt-4o-mini", "The answer names its source.")  # doctest: +SKIP
-        """
-        return cls(model, Rubric.from_criteria(criteria, name=name or "criteria"), name=name, **options)
-
-    @property
-    def repeat_levels(self) -> int:
-        return 0 if self._jury is None else self._jury.repeat_levels
-
-    def expect_samples(self, samples: int) -> None:
-        warn_of_equal_samples(self.model.inner, self.temperature, samples)
+        self._use(found if threshold is None else found.replace(threshold=threshold))
+        if store is not None:
+            self._check_store(store)
 
     def with_rubric(self, rubric: Rubric | str | Path) -> Self:
-        """Return this critic with another rubric and the same name, model, parameters, store and limits.
-
-        Args:
-            rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
+        """Return this critic with another rubric, and all else as it is.
 
         Raises:
-            ConfigurationError: there is no rubric of that name.
-            InputError: the file is not a rubric.
-
-        >>> stricter = critic.with_rubric(critic.rubric.model_copy(update={"criteria": "..."}))  # doctest: +SKIP
+            ConfigurationError: there is no such rubric.
         """
-        found = find_rubric(rubric)
-        if self._parser is None:
-            check_asked_labels(found)
-        other = self._with(rubric=found, _schema=self._reply_schema(found))
-        if self.name == self._own_name:
-            other.name = other._own_name
-        other._jury = other._sampled()
+        other = self._with()
+        other._use(rubric_of(rubric))
         return other
 
-    @property
-    def rubrics(self) -> tuple[Rubric, ...]:
-        return (self.rubric,)
-
-    def with_rubrics(self, *rubrics: Rubric | str | Path) -> Self:
-        """Return this critic with another rubric; see :meth:`with_rubric`. A critic has exactly one."""
-        if len(rubrics) != 1:
-            raise ConfigurationError(f"a Critic has one rubric, not {len(rubrics)}; a DecisionCritic may have several")
-        return self.with_rubric(*rubrics)
-
-    def judge(self, case: CaseLike | None = None, /, *, context: Any = None, **fields: Any) -> Judgment:
-        """Judge one case; see :meth:`Judge.judge`.
-
-        Args:
-            case: a Case, a question, or a mapping of fields.
-            context: the contexts, as text or a list; or a mapping with values for the rubric's own variables.
-            **fields: the fields of a Case.
-
-        Raises:
-            ConfigurationError: a name in the mapping is reserved for a field of the case, or is not a variable.
-        """
-        return super().judge(case, **self._placed(context, fields))
-
-    async def ajudge(self, case: CaseLike | None = None, /, *, context: Any = None, **fields: Any) -> Judgment:
-        """Judge one case; see :meth:`judge`."""
-        return await super().ajudge(case, **self._placed(context, fields))
-
-    def check_store(self) -> None:
-        super().check_store()
-        if self._parser is not None and not self._parser.importable:
-            raise ConfigurationError(
-                "a store cannot tell this parse= from others: define it with def at the top of a module, so that it "
-                "can be imported"
-            )
+    def _use(self, rubric: Rubric) -> None:
+        """Take a rubric, with what follows from it."""
+        self.rubric = rubric
+        self.name = self._given_name or f"{rubric.name} {self.model.model or self.model.name}"
+        self.labels = rubric.answers.declared if self.parse is None or rubric.labels else EMPTY
+        self.pass_mark = rubric.pass_mark
+        self._schema = reply_schema(rubric) if self.parse is None else None
+        parsed_by = getattr(self.parse, "__module__", ""), getattr(self.parse, "__qualname__", "")
+        text = rubric.model_dump_json(exclude=_FOR_READERS)
+        self._instructions = system_text(rubric, own_format=self.parse is not None)
+        options = [self.options.temperature, self.options.max_tokens, self.options.logprobs]
+        described = [_READER, self.model.identity, options, self._instructions, text, self._schema, parsed_by]
+        self._fingerprint = hashlib.sha256(json.dumps(described).encode()).hexdigest()[:32]
 
     @property
-    def _own_name(self) -> str:
-        return self._given_name or default_name([self.rubric], self.model.model)
-
-    @property
-    def _rubric_fingerprint(self) -> str:
-        return self.rubric.fingerprint
-
-    @property
-    def size(self) -> int:
-        return self.samples
-
-    @property
-    def opinion_statuses(self) -> OpinionStatuses:
-        return ANY_OPINION if self._parser is not None else rubric_statuses(self.rubric, self.threshold)
-
-    @property
-    def pass_scores(self) -> frozenset[float]:
-        if self._parser is not None:
-            return frozenset() if self.threshold is None else frozenset({self.threshold})
-        return pass_scores_of(self.rubric, self.threshold, continuous=self.logprobs)
-
-    @property
-    def requests_at_once(self) -> int:
-        return self.samples
+    def fingerprint(self) -> str:
+        """Identity of what is asked: the text of the rubric, the model with its address, and the options."""
+        return self._fingerprint
 
     def estimate(self, case: Case) -> Usage:
-        if self._without_model(case) is not None or (case.attachments and self._image_obstacle(case)):
+        """Estimate the largest usage of one request; a request for a repair may follow it."""
+        if judgment_without_model(self.rubric, case, image_urls=self.image_urls) is not None:
             return NO_USAGE
-        once = self._estimated(self._prompt(case, case_key_of(self.rubric, case)))
-        return sum([once] * self.samples, NO_USAGE)
+        return self._estimate(self._prompt(case))
 
     async def assess(self, case: Case) -> Judgment:
-        case_key = case_key_of(self.rubric, case)
-        if self._prompt_key(case_key) not in _PROMPTS:  # a case that has a prompt already needs the model
-            unasked = self._without_model(case)
-            if unasked is not None:
-                return unasked
-            if case.attachments and (obstacle := self._image_obstacle(case)):
-                return self._stamped(abstain(obstacle), NO_USAGE)
-        if self._jury is not None:
-            return await self._jury.assess(case)
-        return await self._once(case_key, case, partial(self._asked, case, case_key))
+        """Return the judgment in the store, or ask the model."""
+        judgment = judgment_without_model(self.rubric, case, image_urls=self.image_urls)
+        if judgment is not None:
+            return judgment
+        store = self.store if context().store is None else context().store
+        if store is None:
+            return await self._ask(case)
+        self._check_store(store)
+        key = Key(self._key_of(case), self.fingerprint, context().sample)
+        if getattr(store, "read_only", False) and await store.get(key) is None:
+            return unrecorded_judgment()
+        return await get_or_ask(store, key, case, partial(self._ask, case))
 
-    async def _asked(self, case: Case, case_key: str) -> Judgment:
-        """Ask the model, and ask once more if the reply cannot be read. A failure becomes a judgment."""
-        prompt = self._prompt(case, case_key)
-        spent = NO_USAGE
+    def _key_of(self, case: Case) -> str:
+        """Return what identifies the case in a store: its content, and the metadata that the prompt shows."""
+        shown = variables_of(self.rubric, case)
+        if not shown:
+            return case.content_hash
+        return f"{case.content_hash}-{hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:16]}"
+
+    def _check_store(self, store: Store) -> None:
+        if not hasattr(store, "get") or not hasattr(store, "put"):
+            raise ConfigurationError(f"store= is a store, such as open_store('runs.db'), not {type(store).__name__}")
+        if self.parse is not None and "<" in getattr(self.parse, "__qualname__", "<"):
+            raise ConfigurationError("with a store, parse= is a function defined by def at the top of a module")
+        if isinstance(self.model, FunctionModel) and "<" in self.model.model:
+            raise ConfigurationError("with a store, a function is defined by def at the top of a module")
+
+    async def _ask(self, case: Case) -> Judgment:
+        """Ask the model, and ask once more if the reply cannot be read. What fails becomes an ERROR with its usage."""
+        prompt = self._prompt(case)
+        material, spent, model = prompt.turns[-1].text, NO_USAGE, ""
         try:
-            reply = await self._reply(prompt)
-            spent = reply.usage
-            material = Material(partial(self._material, case), self.rubric.answers)
-            judgment = self._read(reply, case, material)
-            if isinstance(judgment, Unreadable):
-                request = self._repair_request(judgment)
-                # A lone surrogate can be read, but not sent back, so the quotation is cleaned.
-                quoted = clean_text(reply.text[:_LONGEST_QUOTE])
-                reply = await self._reply(prompt.followed_by(quoted, request))
-                spent = spent + reply.usage
-                judgment = self._read(reply, case, material)
-            if isinstance(judgment, Unreadable):
-                judgment = parse_failure(reply, self.rubric, judgment)
-        except BudgetExhausted as refusal:
-            return self._unaffordable(refusal, spent)
+            reply = await self._send(prompt)
+            spent, model = reply.usage, reply.model
+            read = self._read(reply, case, material)
+            if isinstance(read, Unreadable):
+                request = repair_request(read, self.rubric if self.parse is None else None)
+                reply = await self._send(prompt.followed_by(visible(reply.text[:_LONGEST_QUOTE]), visible(request)))
+                spent, model = spent + reply.usage, reply.model
+                read = self._read(reply, case, material)
+            found = parse_failure(reply, read, self.parse) if isinstance(read, Unreadable) else read
         except ModelError as error:
-            return self._failed(error, spent)
-        return self._stamped(judgment, spent)
+            found, spent = broken(error, metadata={"cause": error.kind}), spent + error.usage
+        except Exception as error:
+            found = broken(error)
+        return found.model_copy(update={"usage": spent, "model": model or self.model.model or None})
 
-    def _checked_parser(self, parse: Callable[[str], Any] | None) -> ReplyParser | None:
-        """Return the parser. Without one, check that the prompt asks for the answers that the package reads."""
-        if parse is not None:
-            return ReplyParser(parse)
-        check_asked_labels(self.rubric)
-        return None
+    def _read(self, reply: Reply, case: Case, material: str) -> Judgment | Unreadable:
+        used = reply if self.options.logprobs or reply.logprobs is None else replace(reply, logprobs=None)
+        return judgment_of(used, self.rubric, case, material, self.parse)
 
-    def _reply_schema(self, rubric: Rubric) -> dict[str, JsonValue] | None:
-        return rubric.reply_schema() if self._parser is None else None
+    def _prompt(self, case: Case) -> Prompt:
+        own_format = self.parse is not None
+        return build_prompt(self.rubric, case, own_format=own_format, instructions=self._instructions)
 
-    def _read(self, reply: Reply, case: Case, material: Material) -> Judgment | Unreadable:
-        return judgment_from(
-            reply, self.rubric, case=case, threshold=self.threshold, material=material, parser=self._parser
+    async def _send(self, prompt: Prompt) -> Reply:
+        """Send a request within the budget; what a call took is settled, also if it fails."""
+        budget = context().budget
+        if budget is None:
+            return await ask_model(self.model, prompt, self._schema, self.options, self.limits)
+        estimate = self._estimate(prompt)
+        async with budget.reserve(estimate) as took:
+            try:
+                reply = await ask_model(self.model, prompt, self._schema, self.options, self.limits)
+            except ModelError as error:  # attempts that may be billed settle at the estimate
+                took.extend([estimate] * error.usage.calls or [NO_USAGE])
+                raise
+            took.extend([reply.usage, *[estimate.model_copy(update={"calls": 0})] * (reply.usage.calls - 1)])
+        return reply
+
+    def _estimate(self, prompt: Prompt) -> Usage:
+        schema = 0 if self._schema is None else len(json.dumps(self._schema)) // 3
+        tokens = prompt.estimated_tokens + schema
+        output = self.options.max_tokens or _MAX_TOKENS
+        price = self.model.price(tokens, output)
+        return Usage(
+            calls=1,
+            input_tokens=tokens,
+            output_tokens=output,
+            cost_usd=price or 0.0,
+            cost_complete=price is not None,
         )
 
-    def _repair_request(self, problem: Unreadable) -> str:
-        return repair_request(self.rubric, problem) if self._parser is None else self._parser.repair_request(problem)
 
-    def _sampled(self) -> Ensemble | None:
-        """Return the jury of this critic's own samples, or None if it asks only once."""
-        if self.samples == 1:
-            return None
-        return samples_of(self._with(samples=1, _jury=None), self.samples)
+def _rubric_of(given: Rubric | str | Path | None, changes: dict[str, Any], parse: Parser | None) -> Rubric:
+    """Return the rubric of a critic's arguments."""
+    if (given is None) == ("prompt" not in changes):
+        raise ConfigurationError("a critic has a rubric, such as Critic(model, 'faithfulness'), or prompt=; not both")
+    if given is not None:
+        if changes:
+            raise ConfigurationError(
+                f"{' and '.join(changes)} go with prompt=; a rubric has its own, see Rubric.replace"
+            )
+        return rubric_of(given)
+    if len(changes) != 2 and not (parse is not None and len(changes) == 1):
+        raise ConfigurationError("prompt= needs labels= or scale=, one of them, or parse=")
+    try:
+        return Rubric(name="prompt", **changes)
+    except ValidationError as error:
+        raise ConfigurationError(problems_of(error)) from None
 
-    def _reply(self, prompt: Prompt) -> Awaitable[Reply]:
-        budget = run_context().budget
-        if budget is None:
-            return self.model.complete(prompt, self._schema, self._options)
-        call = partial(self.model.complete, prompt, self._schema, self._options)
-        return within_budget(budget, self._estimated(prompt), call, lambda reply: reply.usage)
 
-    def _prompt(self, case: Case, case_key: str) -> Prompt:
-        """Return the prompt, which jurors of one panel with the same rubric share."""
-        key = self._prompt_key(case_key)
-        prompt = _PROMPTS.get(key)
-        if prompt is None:
-            given = variables_of(self.rubric, case)
-            prompt = build_prompt(self.rubric, case, given, own_format=self._parser is not None)
-            if len(prompt.turns[-1].text) <= _LONGEST_SHARED and not case.attachments:
-                _PROMPTS.put(key, prompt)
-        return prompt
-
-    def _prompt_key(self, case_key: str) -> tuple[str, str, str, bool]:
-        return case_key, self.rubric.fingerprint, self.rubric.empty_answer, self._parser is not None
-
-    def _material(self, case: Case) -> tuple[str, ...]:
-        return material_texts(self.rubric, case, variables_of(self.rubric, case))
-
-    def _estimated(self, prompt: Prompt) -> Usage:
-        total = estimated_tokens(prompt, self._options, self.model.model)
-        return self._price(Usage(total - self.max_tokens, self.max_tokens, calls=1))
-
-    def _image_obstacle(self, case: Case) -> str:
-        return obstacle_of_images(self.rubric, case, self.model.inner, addresses=self.image_urls)
-
-    def _without_model(self, case: Case) -> Judgment | None:
-        return self._unasked(self.rubric, case, self.threshold, own_answers=self._parser is not None)
-
-    def _placed(self, context: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields with the contexts, or with the values of the rubric's variables in the case's metadata."""
-        if not isinstance(context, Mapping):
-            return fields if context is None else {**fields, "contexts": context}
-        for name in context:
-            if name in PLACEHOLDERS or name in Case.model_fields:
-                raise ConfigurationError(
-                    f"context[{plain_repr(name)}]: that name is a field of the case; give {name}= instead"
-                )
-            if name not in self.rubric.variables:
-                raise ConfigurationError(unknown("variable in context", name, self.rubric.variables))
-        return {**fields, "metadata": {**fields.get("metadata", {}), **context}}
-
-    def __repr__(self) -> str:
-        return f"Critic({self.model.name!r}, {self.rubric.name!r}, name={self.name!r})"
+def _options(model: ChatModel, temperature: float | None, max_tokens: int | None, logprobs: bool) -> Options:
+    """Return the options of each request; an object keeps its own settings."""
+    if isinstance(model, ObjectModel):
+        if (temperature, max_tokens) != (_TEMPERATURE, _MAX_TOKENS):
+            raise ConfigurationError(
+                f"temperature= and max_tokens= do not reach {model.name}, which keeps its own settings; set them there"
+            )
+        return Options(logprobs=logprobs)
+    is_number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
+    if temperature is not None and not (is_number and 0 <= temperature < float("inf")):
+        raise ConfigurationError(f"temperature= is a number from 0, or None for the vendor's own; not {temperature!r}")
+    if max_tokens is not None and (isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1):
+        raise ConfigurationError(f"max_tokens= is a whole number from 1, or None; not {max_tokens!r}")
+    return Options(temperature, max_tokens, logprobs)

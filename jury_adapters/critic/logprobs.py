@@ -1,101 +1,67 @@
-"""Scores from the probabilities of the answer's tokens (G-Eval).
+"""Scores from the probabilities of the answer's tokens, as in G-Eval (Liu et al. 2023, arXiv:2303.16634).
 
 A model that writes 4 may have been almost as likely to write 5. The expectation over all answers that it could have
-written holds more information than the one that it wrote: ``sum(v * exp(lp)) / sum(exp(lp))`` over the alternatives
-that are legal answers, at the token of the answer.
+written, ``sum(value * probability) / sum(probability)``, holds more information than the one that it wrote.
 """
 
-from __future__ import annotations
-
 import math
-from bisect import bisect_right
-from collections.abc import Sequence
-from itertools import accumulate
+import re
+from collections.abc import Iterable, Sequence
 
-from jury_adapters.core.values import normalise_score
-from jury_adapters.critic.answers import Choice, Labels, Vocabulary, comparable
+from jury_adapters.critic.answers import comparable
 from jury_adapters.models.base import Token
 
-_EDGES = " \t\r\n*_`\"'[](){}:,."
+_ANSWER = re.compile(r'"answer"\s*:\s*"?')  # no text in an object matches, because its quotation marks are escaped
+_EDGES = " \t\r\n*_`\"'.,{}"
 
 
-def expected_score(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice, start: int | None) -> float | None:
-    """Return the expected score, 0..1, over the answers that the model could have given.
+def answer_probabilities(tokens: Sequence[Token], names: Iterable[str], chosen: str) -> dict[str, float]:
+    """Return the probability of each answer at the token of the answer, which add up to 1.
 
-    A label has its score as value, else PASS counts as 1 and FAIL as 0. Labels without such a value are left out.
+    A label of several tokens is known by its first one, if no other answer begins with that.
 
     Args:
-        tokens: the reply's tokens with their alternatives.
-        vocabulary: the allowed answers.
-        choice: the answer of the reply, as :func:`~.parse_reply.read_reply` read it; the tokens must contain it.
-        start: where that answer begins in the tokens' text; None when it is unknown.
+        tokens: the tokens of the reply, with their alternatives.
+        names: the allowed answers: labels, or ratings as text.
+        chosen: the answer of the reply.
 
     Returns:
-        The expectation, or None when the answer's token cannot be found (an answer such as 0.85 or 10 may be several
-        tokens) or has no value.
+        The probabilities of the answers among the alternatives; empty if the token of the answer is not found.
+
+    >>> four = Token("4", -0.1, (("4", math.log(0.75)), ("5", math.log(0.25))))
+    >>> answer_probabilities([Token('{"answer": ', 0.0), four, Token("}", 0.0)], "12345", "4")
+    {'4': 0.75, '5': 0.25}
     """
-    shares = _shares(tokens, vocabulary, choice, start)
-    values = {text: _value(text, vocabulary) for text in shares}
-    if values.get(choice.text) is None:
-        return None
-    weighed = [(value, shares[text]) for text, value in values.items() if value is not None]
-    total = math.fsum(share for _, share in weighed)
-    return min(1.0, math.fsum(value * share for value, share in weighed) / total) if total > 0 else None
-
-
-def label_probabilities(
-    tokens: Sequence[Token], labels: Labels, choice: Choice, start: int | None
-) -> dict[str, float] | None:
-    """Return the probability of each label, normalised over the labels; None when the answer's token is not found.
-
-    A label of several tokens is recognised by its first one, if no other label begins with it.
-    """
-    shares = _shares(tokens, labels, choice, start)
-    total = math.fsum(shares.values())
-    if total <= 0:
-        return None
-    return {label.name: min(1.0, shares.get(label.name, 0.0) / total) for label in labels.labels}
-
-
-def _shares(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice, start: int | None) -> dict[str, float]:
-    """Return the probability mass of each legal answer at the answer's token; empty when that token is not found."""
-    position = None if start is None else bisect_right(list(accumulate(len(token.text) for token in tokens)), start)
-    if (
-        position is None
-        or position >= len(tokens)
-        or _answer_of_token(tokens[position].text, vocabulary) != choice.text
-    ):
+    known = {comparable(name): name for name in names}
+    token = _token_of_answer(tokens)
+    if token is None or _name_of(token.text, known) != chosen:
         return {}
-    token = tokens[position]
-    candidates = dict(token.alternatives)
-    candidates.setdefault(token.text, token.logprob)
     shares: dict[str, float] = {}
-    for text, logprob in candidates.items():
-        answer = _answer_of_token(text, vocabulary)
-        if answer is not None and not math.isnan(logprob):
-            shares[answer] = shares.get(answer, 0.0) + math.exp(min(logprob, 0.0))
-    return shares
+    for text, logprob in {token.text: token.logprob, **dict(token.alternatives)}.items():
+        name = _name_of(text, known)
+        if name is not None and not math.isnan(logprob):
+            shares[name] = shares.get(name, 0.0) + math.exp(min(logprob, 0.0))
+    total = math.fsum(shares.values())
+    return {name: share / total for name, share in shares.items()} if total else {}
 
 
-def _answer_of_token(text: str, vocabulary: Vocabulary) -> str | None:
-    """Return the answer that a token means: the whole answer, or the only label that begins with the token."""
-    bare = text.strip(_EDGES)
-    read = vocabulary.read(bare)
-    if not isinstance(vocabulary, Labels):
-        return read.text if isinstance(read, Choice) else None
-    beginning = comparable(bare)
-    if not beginning:
+def _token_of_answer(tokens: Sequence[Token]) -> Token | None:
+    """Return the token in which the answer begins: after the key of an object, or the first of a bare answer."""
+    text = "".join(token.text for token in tokens)
+    keys = [match.end() for match in _ANSWER.finditer(text)]  # the last, because thinking may come before the object
+    start = keys[-1] if keys else len(text) - len(text.lstrip(_EDGES))
+    end = 0
+    for token in tokens:
+        end += len(token.text)
+        if end > start:
+            return token
+    return None
+
+
+def _name_of(text: str, known: dict[str, str]) -> str | None:
+    """Return the answer that a token means: the whole answer, or the only one that begins with the token."""
+    bare = comparable(text.strip(_EDGES))
+    if not bare:
         return None
-    # "partially" may be a whole label or the first word of another; "no" is never the beginning of "not sure".
-    longer = [label.name for key, label in vocabulary.by_key.items() if key != beginning and key.startswith(beginning)]
-    if isinstance(read, Choice):
-        goes_on = any(not comparable(name)[len(beginning)].isalnum() for name in longer)
-        return None if goes_on else read.text
-    return longer[0] if len(longer) == 1 else None
-
-
-def _value(text: str, vocabulary: Vocabulary) -> float | None:
-    """Return the value of an answer in the expectation."""
-    if isinstance(vocabulary, Labels):
-        return vocabulary.by_key[comparable(text)].value
-    return normalise_score(float(text), vocabulary.minimum, vocabulary.maximum)
+    begun = [name for key, name in known.items() if key.startswith(bare)]
+    return begun[0] if len(begun) == 1 else None

@@ -1,307 +1,290 @@
-"""Evaluators of other packages as judges: the judge that all adapters share.
+"""Evaluators of other packages as judges: openevals, agentevals, LangSmith, LlamaIndex, langchain_classic and others.
 
-The adapters are in :mod:`jury_adapters.langchain`, :mod:`jury_adapters.llama_index` and
-:mod:`jury_adapters.judges.autoevals_deepeval`. They convert a case to the arguments of the other package.
-:mod:`jury_adapters.judges.external_calls` calls the evaluator, :mod:`jury_adapters.judges.external_results` reads its
-result, and this module makes the judgment, within budget and store.
+No package is imported here: an evaluator is known by its methods, its parameters and the fields of its results.
 """
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+import inspect
+import re
+from collections.abc import Mapping
+from contextlib import nullcontext
+from contextvars import Context
+from datetime import UTC, datetime
 from functools import partial
-from types import SimpleNamespace
-from typing import TypeAlias, TypedDict, Unpack
+from math import isfinite
+from typing import Any
+from uuid import uuid4
 
-from pydantic import BaseModel
+from pydantic_core import to_json
 
-from jury_adapters.core.budget import BUDGET_EXHAUSTED, BudgetExhausted, note_cut_off
-from jury_adapters.core.cache import CacheKey, get_or_run
-from jury_adapters.core.case import Case
-from jury_adapters.core.context import judging, run_context
-from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core import loop
+from jury_adapters.core.case import NAMES, Case
+from jury_adapters.core.context import context, within
+from jury_adapters.core.ensemble import Scorecard
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judge_settings import checked_name
-from jury_adapters.core.judgment import Judgment, abstain, evolve
-from jury_adapters.core.usage import NO_USAGE, UNCOUNTED, Usage
-from jury_adapters.core.values import positive_timeout
-from jury_adapters.critic.asking import within_budget
-from jury_adapters.judges.external_results import EvaluatorResult, Scale, is_cost
-from jury_adapters.models.fingerprint import digest
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, abstain, broken
+from jury_adapters.core.text import visible
+from jury_adapters.core.values import ROUNDING, ConfigurationError
+from jury_adapters.judges.trajectory import expected_of
+
+_METHODS = ("aevaluate", "aevaluate_run", "aevaluate_strings", "eval_async", "evaluate", "evaluate_run", "eval")
+_FIELDS = {name: field for field, names in NAMES.items() for name in names} | {
+    "inputs": "question",
+    "outputs": "answer",
+}
+# What a function with **kwargs is given beside its parameters, by the name of the answer among these.
+_FURTHER = {
+    "outputs": ("inputs", "reference_outputs", "context"),
+    "output": ("input", "expected", "context"),
+    "": ("inputs", "outputs", "reference_outputs", "context"),
+}
+_REASONS = ("comment", "reasoning", "feedback", "reason", "rationale", "invalid_reason")
 
 
-class ExternalOptions(TypedDict, total=False):
-    """Options of every function that makes a judge of an evaluator of another package.
+def from_evaluator(
+    evaluator: Any,
+    *,
+    scale: tuple[float, float] | None = None,
+    threshold: float = 0.5,
+    cost: float | None = None,
+    name: str = "",
+) -> "ExternalJudge":
+    """Return an evaluator of another package as a judge.
 
-    Attributes:
-        name: the name in verdicts; the evaluator's own name by default.
-        version: a text that identifies everything that affects the evaluator's results, such as
-            ``"gpt-4o-mini, prompt 3"``. With ``version=`` and ``name=``, judgments are kept in a store and read from
-            it. Without them, the evaluator is asked again in every run, because it may have changed. Change the version
-            with the evaluator, its settings, its model or its prompt. The options of this table and the arguments of
-            the evaluator are compared as well, and need no new version.
-        scale: its worst and its best score, ``(0, 1)`` by default. ``(1, 5)`` for a rating, ``(1, 0)`` for a distance.
-            A score outside the scale is an ERROR. Where the lower score is the best, True is FAIL.
-        threshold: the lowest score that passes, on that scale. If given, it replaces the judge's own PASS or FAIL; by
-            default it is the middle of the scale, for judges that only give scores.
-        pass_labels: the labels that mean PASS, for judges that answer in words; every other label then means FAIL.
-        needs: fields of the case (``"contexts"``) without which the judge is not asked and the judgment is ABSTAIN.
-        timeout: seconds one case may take; then the judgment is ERROR ``timeout``.
-        calls: the number of model calls per judgment, 1 by default; 0 for an evaluator that asks no model.
-            ``judge.estimate_cost()``, ``Budget(max_calls=)`` and the usage in verdicts count them. Of an evaluator
-            that breaks it is not known which calls it made: a budget counts them all, and the usage of the ERROR none,
-            with a cost that is marked as incomplete. The tokens of the calls are unknown: no estimate and no
-            ``Budget(max_tokens=)`` counts them.
-        cost: US dollars per judgment. None, the default, is an unknown cost: the cost of a verdict is then marked as
-            incomplete, an estimate names the judge, and ``Budget(max_usd=)`` refuses it. With ``calls=0`` the default
-            is 0.
+    Its arguments are filled by their names: ``inputs``, ``query``, ``input`` (the question); ``outputs``, ``response``,
+    ``prediction``, ``output`` (the answer); ``reference_outputs``, ``reference``, ``expected``; ``contexts`` and so on
+    (see :data:`jury_adapters.core.case.NAMES`). A parameter that is annotated as a dict gets ``{"answer": ...}``, as in
+    LangSmith, and one that is annotated with messages gets the run as messages of OpenAI; the expected run is made of
+    ``metadata["expected_calls"]`` and the reference. ``run`` and ``example`` are those of LangSmith, and ``case`` is
+    the case, so a lambda can pass anything else. A required argument that the case lacks is ABSTAIN.
+
+    A bool, or ``passing``, is PASS or FAIL. A number is a score on ``scale``. No score is ABSTAIN, and so is an invalid
+    result; an exception is ERROR. Several results are the criteria of a scorecard, all of which must pass.
+
+    Args:
+        evaluator: a function, or an object with ``evaluate``, ``aevaluate``, ``evaluate_run``, ``evaluate_strings`` or
+            ``eval``, sync or async. A blocking one must be thread-safe.
+        scale: the worst and the best score, such as ``(0, 1)``, ``(1, 5)`` or, for harmfulness, ``(1, 0)``. Required
+            unless the evaluator says True or False. Where the lower score is the best, True is FAIL.
+        threshold: the score from which it passes, 0..1 from the worst to the best; where the evaluator does not say it.
+        cost: US dollars per judgment; 0 if it asks no model; None if it is unknown, so that a budget in US dollars
+            refuses it.
+        name: the name in verdicts; by default that of the evaluator.
+
+    Raises:
+        ConfigurationError: it is no evaluator, it requires what no case has, or an option is wrong.
+
+    >>> def polite(outputs):
+    ...     return {"key": "polite", "score": "please" in outputs, "comment": "looked for please"}
+    >>> from_evaluator(polite).judge(answer="In 2018, please.").status.value
+    'PASS'
     """
-
-    name: str
-    version: str
-    scale: tuple[float, float]
-    threshold: float | None
-    pass_labels: Collection[str]
-    needs: Sequence[str]
-    timeout: float | None
-    calls: int
-    cost: float | None
-
-
-Said: TypeAlias = "EvaluatorResult | Sequence[EvaluatorResult] | Judgment"
-
-
-class NotAskedError(Exception):
-    """Error of an evaluator that a case lacks something, before it asked a model: the judgment is ABSTAIN."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """Prepared call of a foreign evaluator.
-
-    Attributes:
-        arguments: everything about the case that the evaluator gets.
-        make: makes the call and reads the answer. May raise: that is ERROR, but :class:`NotAskedError` is ABSTAIN.
-    """
-
-    arguments: object
-    make: Callable[[], Awaitable[Said]]
+    return ExternalJudge(evaluator, scale, threshold, cost, name)
 
 
 class ExternalJudge(Judge):
-    """Judge that asks an evaluator of another package.
-
-    One result makes the judgment. Several results make one finding each. The judgment is then FAIL if one of them is
-    FAIL, PASS if all that have a result are PASS, and its score is their mean. Without a score and a label it is
-    ABSTAIN.
-
-    A call counts in the current budget, and abstains with ``budget_exhausted`` if it does not fit. Judgments of an
-    evaluator with ``name=`` and ``version=`` are kept in the current store, unless the arguments of a call contain
-    objects that are neither plain values nor records of plain values.
-
-    Args:
-        prepare: makes the call for a case, or the ABSTAIN judgment for a case that lacks an argument.
-        own_name: the evaluator's own name.
-        own_threshold: the score, on its own scale, from which the evaluator itself passes; None if it is unknown.
-        **options: see :class:`ExternalOptions`.
-
-    Raises:
-        ConfigurationError: the scale is empty, the threshold is outside it, no case has a needed field, there is a
-            version without a name, the number of calls is negative, or an option is unknown.
-    """
+    """Judge that asks an evaluator of another package; see :func:`from_evaluator`."""
 
     def __init__(
         self,
-        prepare: Callable[[Case], Call | Judgment],
-        own_name: str = "",
-        *,
-        own_threshold: object = None,
-        **options: Unpack[ExternalOptions],
+        evaluator: Any,
+        scale: tuple[float, float] | None,
+        threshold: float,
+        cost: float | None,
+        name: str,
     ) -> None:
-        for option in options:
-            if option not in ExternalOptions.__annotations__:
-                raise ConfigurationError(unknown("option", option, ExternalOptions.__annotations__))
-        self._prepare = prepare
-        self._scale = Scale(
-            options.get("scale", (0.0, 1.0)),
-            options.get("threshold"),
-            frozenset(_listed(options.get("pass_labels", ()), "pass_labels", "labels")),
+        method = next((one for one in _METHODS if callable(getattr(evaluator, one, None))), "__call__")
+        if isinstance(evaluator, type | Judge) or not callable(getattr(evaluator, method, None)):
+            raise ConfigurationError(
+                f"an evaluator is a function or an object that evaluates, not {type(evaluator).__name__}"
+            )
+        ends = (0, 1) if scale is None else scale
+        fits = (
+            isinstance(ends, tuple | list)
+            and len(ends) == 2
+            and all(map(_is_number, (*ends, threshold, cost or 0.0)))
+            and ends[0] != ends[1]
         )
-        self._pass_score = self._scale.pass_score(own_threshold)
-        self._needs = _listed(options.get("needs", ()), "needs", "fields of the case")
-        for needed in self._needs:
-            if needed not in Case.model_fields:
-                raise ConfigurationError(unknown("field of a case", needed, Case.model_fields))
-        self._usage = _usage_of_one(options.get("calls", 1), options.get("cost"))
-        self._identity = _identity(own_name, options)
-        self.name = checked_name(options.get("name") or own_name)
-        self.timeout = positive_timeout(options.get("timeout"))
-        self.cost = self._usage.cost_usd
-
-    @property
-    def required_fields(self) -> tuple[str, ...]:
-        return self._needs
-
-    @property
-    def pass_scores(self) -> frozenset[float]:
-        return frozenset() if self._pass_score is None else frozenset({self._pass_score})
-
-    @property
-    def priced(self) -> bool:
-        return self._usage.cost_complete
-
-    @property
-    def metered(self) -> bool:
-        return not self._usage.calls
-
-    @property
-    def fingerprint(self) -> str | None:
-        """Identity of the evaluator and of the options that affect how its answers are read; None without a version."""
-        return f"{self._identity}-{self._reading}" if self._identity else None
+        if not fits or not 0 <= threshold <= 1 or (cost or 0.0) < 0:
+            raise ConfigurationError(
+                "scale= is the worst and the best score, two different numbers, threshold= is in 0..1, and cost= from "
+                f"0, or None; not {scale!r}, {threshold!r} and {cost!r}"
+            )
+        own = getattr(evaluator, "evaluation_name", getattr(evaluator, "__name__", type(evaluator).__name__))
+        self.name = name or ("" if str(own).startswith(("_", "<")) else str(own))
+        self.scale, self.pass_mark, self.cost = scale, threshold, cost or 0.0
+        self._evaluator, self._function = evaluator, evaluator if method == "__call__" else getattr(evaluator, method)
+        self.evaluator = f"{self._function.__module__}.{getattr(self._function, '__qualname__', own)}"
+        required = {one for one, parameter in self._parameters.items() if parameter.default is parameter.empty}
+        unknown = required - {*_FIELDS, "case", "run", "example"}
+        if unknown:
+            raise ConfigurationError(
+                f"the parameter {min(unknown)!r} is no field of a case; give a function that fills it, such as "
+                f"lambda case: evaluator({min(unknown)}=case.metadata[...], outputs=case.answer)"
+            )
+        self._usage = NO_USAGE if cost == 0 else Usage(calls=1, cost_usd=self.cost, cost_complete=cost is not None)
 
     def estimate(self, case: Case) -> Usage:
-        return NO_USAGE if self._missing(case) else self._usage
+        """Return what a judgment costs; nothing if the case lacks what the evaluator needs."""
+        return NO_USAGE if self._missing(self._arguments(case)) else self._usage
 
     async def assess(self, case: Case) -> Judgment:
-        missing = self._missing(case)
-        if missing:
-            return abstain(f"the case has no {' and no '.join(missing)}")
-        with judging():
-            call = self._prepare(case)
-            if isinstance(call, Judgment):
-                return call
-            key = self._key(case, call)
-            if key is None:
-                return await self._judged(call)
-            context = run_context()
-            return await get_or_run(key, case, context.cache, partial(self._judged, call), context.slot)
+        """Ask the evaluator."""
+        arguments = self._arguments(case)
+        if missing := self._missing(arguments):
+            return abstain(f"the evaluator needs {', '.join(missing)}, which the case does not have")
+        budget = context().budget if self._usage != NO_USAGE else None
+        async with nullcontext() if budget is None else budget.reserve(self._usage):
+            try:
+                # Apart from the callbacks, traces and streams of the application that judges, like a critic's model.
+                returned = await asyncio.create_task(self._call(arguments), context=Context())
+                return self._judgment(returned).but(usage=self._usage)
+            except Exception as error:
+                return broken(error, usage=Usage(cost_complete=self._usage == NO_USAGE))
 
-    async def _judged(self, call: Call) -> Judgment:
-        budget, attempt = run_context().budget, partial(_said_or_raised, call)
-        try:
-            if budget is None or self._usage == NO_USAGE:
-                said = await attempt()
-            else:
-                said = await within_budget(budget, self._usage, attempt, self._took, unanswered=self._usage)
-        except BudgetExhausted as refusal:
-            return abstain(str(refusal), error=BUDGET_EXHAUSTED)
-        if isinstance(said, NotAskedError):
-            return abstain(str(said))
-        usage = NO_USAGE if self._usage == NO_USAGE else UNCOUNTED if _has_broken(said) else self._took(said)
-        try:
-            return self._read(said, usage)
-        except Exception as error:
-            return evolve(self.failure(error), usage=usage)
-
-    def _read(self, said: Said | Exception, usage: Usage) -> Judgment:
-        if isinstance(said, Exception):
-            raise said
-        if isinstance(said, Judgment):
-            return evolve(said, usage=usage)
-        return self._scale.judgment(said, usage)
-
-    def _took(self, said: Said | Exception) -> Usage:
-        """Return what one judgment takes of a budget. A cost reported by the evaluator replaces the given cost."""
-        if isinstance(said, NotAskedError):
-            return NO_USAGE
-        if isinstance(said, EvaluatorResult) and is_cost(said.cost_usd):
-            return replace(self._usage, cost_usd=said.cost_usd, cost_complete=True)
-        return self._usage
-
-    def _key(self, case: Case, call: Call) -> CacheKey | None:
-        """Return the key of a judgment in the store; None if two calls cannot be compared."""
-        if not self._identity:
-            return None
-        try:
-            asked = digest(_plain(call.arguments))
-        except (TypeError, ValueError, RecursionError):
-            return None
-        return CacheKey(f"{case.content_hash}-{asked}", self._identity, self._reading, run_context().sample)
+    async def _call(self, arguments: dict[str, Any]) -> Any:
+        with within(judging=True):
+            returned = await loop.in_thread(partial(self._function, **arguments))
+            return await returned if inspect.isawaitable(returned) else returned
 
     @property
-    def _reading(self) -> str:
-        scale = self._scale
-        threshold = None if scale.threshold is None else float(scale.threshold)
-        return digest([[float(end) for end in scale.ends], threshold, sorted(scale.pass_labels), self._needs])
+    def _parameters(self) -> dict[str, inspect.Parameter]:
+        """The parameters that are given by name; those that say of themselves that they are not needed are left out."""
+        return {
+            name: parameter
+            for name, parameter in inspect.signature(self._function).parameters.items()
+            if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+            and getattr(self._evaluator, f"requires_{name}", True)
+        }
 
-    def _missing(self, case: Case) -> list[str]:
-        return [name for name in self._needs if getattr(case, name) in (None, (), "")]
+    def _arguments(self, case: Case) -> dict[str, Any]:
+        """Return the arguments by name, without those that the case lacks."""
+        names = {name: str(parameter.annotation) for name, parameter in self._parameters.items()}
+        if any(one.kind is one.VAR_KEYWORD for one in inspect.signature(self._function).parameters.values()):
+            answer = next((name for name in names if _FIELDS.get(name) == "answer"), "")
+            names = dict.fromkeys(_FURTHER.get(answer, ()), "") | names
+        found = {name: _argument(case, name, annotation) for name, annotation in names.items()}
+        return {name: value for name, value in found.items() if value is not None}
 
+    def _missing(self, given: Mapping[str, Any]) -> list[str]:
+        return [
+            f"'{name}'"
+            for name, parameter in self._parameters.items()
+            if name not in given
+            and (parameter.default is parameter.empty or getattr(self._evaluator, f"requires_{name}", False))
+        ]
 
-def _usage_of_one(calls: object, cost: object) -> Usage:
-    """Return the usage of one judgment, as far as it is known in advance."""
-    if isinstance(calls, bool) or not isinstance(calls, int) or calls < 0:
-        raise ConfigurationError(
-            f"calls is a whole number from 0, the calls to models of one judgment; not {plain_repr(calls)}"
+    def _judgment(self, returned: Any) -> Judgment:
+        several = returned if isinstance(returned, list) else _field(returned, "results")
+        if not isinstance(several, list):
+            return self._read(returned)
+        said = [self._read(one) for one in several]
+        if len(said) < 2:
+            return said[0] if said else abstain("the evaluator returned no result")
+        names = [f"{place} {one.critic}".strip() for place, one in enumerate(said, start=1)]
+        return Scorecard(dict.fromkeys(names, self)).verdict(said)
+
+    def _read(self, result: Any) -> Judgment:
+        """Return the judgment of one result.
+
+        Raises:
+            ValueError: it is in no known form, says that the evaluator failed, or its score is not on the scale.
+        """
+        if result is None or isinstance(result, bool | int | float) or getattr(result, "shape", None) == ():
+            result = {"score": result}
+        if not isinstance(result, Mapping) and not hasattr(result, "score"):
+            raise ValueError(f"the evaluator returned {type(result).__name__} without a score; read it with @judge")
+        if _field(result, "error") or _field(_field(result, "extra"), "error") is True:
+            raise ValueError(str(_field(result, "error") or _field(result, "comment") or "the evaluator failed"))
+        reason = next(
+            (
+                str(said)
+                for part in (result, _field(result, "metadata"))
+                for one in _REASONS
+                if (said := _field(part, one))
+            ),
+            "",
         )
-    if cost is None:
-        return Usage(calls=calls, cost_complete=calls == 0)
-    if not is_cost(cost):
-        raise ConfigurationError(
-            f"cost is a number of US dollars from 0, or None when it is unknown; not {plain_repr(cost)}"
-        )
-    return Usage(calls=calls, cost_usd=float(cost))
+        name = str(_field(result, "key") or _field(result, "name") or "")
+        score, passing, value = (_field(result, name) for name in ("score", "passing", "value"))
+        score = value if score is None and not isinstance(value, str) else score
+        if _field(result, "invalid_result") is True or (score is None and passing is None) or score != score:  # noqa: PLR0124
+            return abstain(reason or "the evaluator gave no score", critic=name)
+        if isinstance(score, bool):
+            passing, score = score is (self.scale is None or self.scale[0] < self.scale[1]), None
+        share = None if score is None or (self.scale is None and passing is not None) else self._share(score)
+        passed = passing if isinstance(passing, bool) else (share or 0.0) >= self.pass_mark - ROUNDING
+        return Judgment(status=Status.PASS if passed else Status.FAIL, score=share, reasoning=reason, critic=name)
+
+    def _share(self, score: Any) -> float:
+        """Return the place of a score between the worst and the best, 0..1."""
+        if not _is_number(score):
+            raise ValueError(f"a score is a number, not {visible(repr(score))}")
+        if self.scale is None:
+            raise ValueError(f"the score {score!r} is on a scale that is not known; give scale=(worst, best)")
+        worst, best = self.scale
+        share = (score - worst) / (best - worst)
+        if not -1e-6 <= share <= 1 + 1e-6:  # similarities of 1.0000001 are common
+            raise ValueError(f"the score {score!r} is not on the scale {worst:g}..{best:g}; give scale=(worst, best)")
+        return float(min(1.0, max(0.0, share)))
 
 
-def _identity(own_name: str, options: ExternalOptions) -> str:
-    """Return the fingerprint of the evaluator itself, or the empty text without a version."""
-    if "version" not in options:
-        return ""
-    version = options["version"]
-    if not isinstance(version, str) or not version.strip():
-        raise ConfigurationError(f"version is a text such as 'gpt-4o-mini, prompt 3', not {plain_repr(version)}")
-    if not options.get("name"):
-        raise ConfigurationError(
-            f"version={version!r} needs name= beside it: the store knows an evaluator by both, and two evaluators "
-            "may well have the same version"
-        )
-    return digest([own_name, options["name"], version])
+def _argument(case: Case, name: str, annotation: str) -> Any:
+    """Return the argument of a name; None if the case does not have it."""
+    if name in ("case", "run", "example"):
+        return case if name == "case" else _langsmith(case, name)
+    field = _FIELDS.get(name, "")
+    if re.search("message", annotation, re.IGNORECASE) and field in ("answer", "reference"):
+        return _messages(case, field) or None
+    if field == "contexts":
+        return None if not case.contexts else "\n\n".join(case.contexts) if name == "context" else [*case.contexts]
+    found = getattr(case, field, None)
+    is_mapping = re.match(r"(<class ')?(typing\.)?(Optional\[)?(dict|mapping)\b", annotation, re.IGNORECASE)
+    return found if found is None or not is_mapping else {"answer" if field == "reference" else field: found}
 
 
-def _has_broken(said: Said | Exception) -> bool:
-    """Whether the evaluator raised, or says that it failed, so that it is unknown which calls it made."""
-    if isinstance(said, Exception | Judgment):
-        return isinstance(said, Exception)
-    return any(one.error for one in ([said] if isinstance(said, EvaluatorResult) else said))
+def _messages(case: Case, field: str) -> list[dict[str, Any]]:
+    """Return a run, or the expected one, as messages of OpenAI; none if nothing is expected."""
+    calls: list[tuple[str, Mapping[str, Any], str | None]] = (
+        [(step.tool, step.arguments, step.error or step.output) for step in case.steps if step.tool is not None]
+        if field == "answer"
+        else [(one.tool, one.arguments or {}, None) for one in expected_of(case) or ()]
+    )
+    answer = getattr(case, field)
+    if answer is None and not calls:
+        return []
+    messages: list[dict[str, Any]] = [{"role": "user", "content": case.question or ""}]
+    for number, (tool, arguments, output) in enumerate(calls):
+        function = {"name": tool, "arguments": to_json(dict(arguments)).decode()}
+        messages += [
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": f"call_{number}", "type": "function", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": f"call_{number}", "content": output or ""},
+        ]
+    return [*messages, {"role": "assistant", "content": answer or ""}]
 
 
-async def _said_or_raised(call: Call) -> Said | Exception:
-    """Return the answer, or the exception as a value, because a failed call counts in a budget, too."""
-    try:
-        return await call.make()
-    except asyncio.CancelledError:
-        note_cut_off()
-        raise
-    except Exception as error:
-        return error
+def _langsmith(case: Case, name: str) -> Any:
+    """Return the run or the example of LangSmith."""
+    from langsmith import schemas
+
+    common: dict[str, Any] = {"id": uuid4(), "inputs": {"question": case.question}}
+    if name == "example":
+        return schemas.Example(**common, outputs={"answer": case.reference}, metadata=dict(case.metadata))
+    outputs, now = {"answer": case.answer, "contexts": [*case.contexts]}, datetime.now(UTC)
+    return schemas.Run(
+        **common, trace_id=common["id"], name="case", run_type="chain", start_time=now, end_time=now, outputs=outputs
+    )
 
 
-def _plain(value: object) -> object:
-    """Return a value as JSON values. Records (dataclasses, pydantic models, namespaces) include their class names.
-
-    Raises:
-        TypeError: a part of the value is neither plain nor a record.
-    """
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            raise TypeError("keys are texts")
-        return {"values": {key: _plain(item) for key, item in value.items()}}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, BaseModel | SimpleNamespace) or (is_dataclass(value) and hasattr(value, "__dict__")):
-        kind = type(value)
-        fields = {**vars(value), **(getattr(value, "model_extra", None) or {})}
-        return {"record": f"{kind.__module__}.{kind.__qualname__}", "fields": _plain(fields)}
-    raise TypeError(f"{type(value).__name__} is neither a plain value nor a record")
+def _field(result: Any, name: str) -> Any:
+    """Return a field of a mapping or an object; a number of numpy as one of Python."""
+    found: Any = result.get(name) if isinstance(result, Mapping) else getattr(result, name, None)
+    return found.item() if getattr(found, "shape", None) == () else found
 
 
-def _listed(given: Collection[str], option: str, what: str) -> tuple[str, ...]:
-    if isinstance(given, str):
-        raise ConfigurationError(f"{option} is a list of {what}; for one write [{plain_repr(given)}]")
-    if not isinstance(given, Collection) or not all(isinstance(one, str) for one in given):
-        raise ConfigurationError(f"{option} is a list of {what}, not {plain_repr(given)}")
-    return tuple(given)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

@@ -1,380 +1,281 @@
-"""Ready-made checks of the answer's text: no model, no network.
-
-Each is a small frozen dataclass and a :class:`~jury_adapters.core.judge.Judge`, so ``NotEmpty() & ValidJSON()``
-works, and so does any jury. Each abstains if there is no answer; only :class:`NotEmpty` fails then.
-
-``Matches`` and ``ValidJSON(schema=...)`` need the extra ``checks``.
-"""
-
-from __future__ import annotations
+"""Checks of the answer's text. All but :class:`NotEmpty` abstain if there is no answer."""
 
 import json
 import re
-import unicodedata
-from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from abc import abstractmethod
+from collections import Counter
+from typing import Literal
+from unicodedata import decomposition, normalize
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
-from jury_adapters.core.formatting import counted
-from jury_adapters.core.hidden_characters import is_blank
-from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain, broken
-from jury_adapters.core.strict_json import unique_keys
-from jury_adapters.core.values import JsonValue
-from jury_adapters.judges.equality import json_difference, not_json, short, text_difference
-from jury_adapters.judges.json_schema import SchemaValidator
-from jury_adapters.judges.patterns import check_pattern_timeout, compile_pattern
+from jury_adapters.core.judge import Returned
+from jury_adapters.core.judgment import Finding, Judgment, Status, abstain
+from jury_adapters.core.text import visible
+from jury_adapters.core.values import Share
+from jury_adapters.judges.options import NO_ANSWER, DeclaredCheck, Flag, Texts, Whole, declared
+from jury_adapters.judges.schema import matcher, read_json
 
-if TYPE_CHECKING:
-    import regex
-    from jsonschema import ValidationError
-
-__all__ = ["Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "ValidJSON"]
+_SHORT = 60  # characters of a text in a reason
 
 
-@dataclass(frozen=True)
-class NotEmpty(Judge):
-    """The answer, or another field, is not blank or has an image. A missing field fails too.
+class OfAnswer(DeclaredCheck):
+    """Base of checks that read the answer alone."""
 
-    White space and characters that a reader does not see, such as a zero-width space, are blank.
-    With ``of="contexts"``, it keeps a jury from passing a case without contexts because all other jurors abstain.
+    def check(self, case: Case) -> Returned:
+        return NO_ANSWER if case.answer is None else self.read(case.answer)
+
+    @abstractmethod
+    def read(self, answer: str) -> Returned:
+        """Judge an answer."""
+
+
+@declared
+class _OfReference(DeclaredCheck):
+    """Base of checks that compare the answer with an expected text, or with the reference."""
+
+    expected: str | None = None
+
+    def check(self, case: Case) -> Returned:
+        expected = case.reference if self.expected is None else self.expected
+        if expected is None:
+            return abstain("there is nothing to compare with: give expected=, or a case with a reference")
+        return NO_ANSWER if case.answer is None else self.compare(case.answer, expected)
+
+    @abstractmethod
+    def compare(self, answer: str, expected: str) -> Returned:
+        """Judge an answer by what is expected."""
+
+
+@declared
+class NotEmpty(DeclaredCheck):
+    """The answer, or another field, is not blank, or has an image. A missing field fails.
+
+    Spaces of any kind and characters that show nothing, such as a zero-width space, are blank. With ``of="contexts"``
+    it keeps a jury from passing a case without contexts because all other jurors abstain.
 
     Args:
-        name: the check's name in verdicts.
-        of: the field to check: ``"answer"``, ``"contexts"``, ``"question"`` or ``"reference"``.
+        of: the field: ``answer``, ``contexts``, ``question`` or ``reference``.
+        name: the name in verdicts.
 
-    Raises:
-        ConfigurationError: the field is another one.
-
-    >>> NotEmpty().judge(question="Who?", answer="  ").status
-    <Status.FAIL: 'FAIL'>
+    >>> NotEmpty().judge(question="Who?", answer="  ").status.value
+    'FAIL'
     """
 
-    opinion_statuses = PASS_OR_FAIL
-    name: str = "NotEmpty"
     of: Literal["answer", "contexts", "question", "reference"] = "answer"
 
-    def __post_init__(self) -> None:
-        if self.of not in _NOT_EMPTY:
-            raise ConfigurationError(unknown("of=", self.of, _NOT_EMPTY))
-
-    @property
-    def required_fields(self) -> tuple[str, ...]:
-        return (self.of,)
-
-    def assess(self, case: Case) -> Judgment:
-        missing, blank, there = _NOT_EMPTY[self.of]
-        if any(image.field == self.of for image in case.attachments):
-            return Judgment(Status.PASS, reasoning=f"{there}, with an image")
-        texts = case.contexts if self.of == "contexts" else (getattr(case, self.of),)
-        if all(text is None for text in texts):
-            return Judgment(Status.FAIL, reasoning=missing)
-        passes = any(text is not None and not is_blank(text) for text in texts)
-        return Judgment(Status.PASS if passes else Status.FAIL, reasoning=there if passes else blank)
+    def check(self, case: Case) -> Returned:
+        found = getattr(case, self.of)
+        texts = found if isinstance(found, tuple) else (found or "",)
+        shown = any(image.part == self.of.removesuffix("s") for image in case.images)
+        there = shown or any(char.isprintable() and not char.isspace() for text in texts for char in text)
+        return there, f"the field {self.of!r} is {'not blank' if there else 'blank or missing'}"
 
 
-_NOT_EMPTY = {
-    "answer": ("there is no answer", "the answer is blank", "there is an answer"),
-    "contexts": ("there are no contexts", "the contexts are blank", "there are contexts"),
-    "question": ("there is no question", "the question is blank", "there is a question"),
-    "reference": ("there is no reference", "the reference is blank", "there is a reference"),
-}
+@declared
+class Contains(OfAnswer):
+    """The answer contains texts; with a finding for each.
 
-
-@dataclass(frozen=True)
-class Contains(Judge):
-    """The answer contains a text, or several; one check for each.
-
-    A letter with an accent is the same in one character and in two (Unicode NFC and NFD).
+    Runs of white space count as one space, and a letter with an accent is the same in one character and in two.
 
     Args:
-        texts: the text to look for, or a sequence of texts.
-        need: ``"all"`` (default) or ``"any"`` of them.
+        texts: the text to look for, or several.
+        need: ``all`` of them, ``any`` of them, or ``none``.
         ignore_case: compare without regard to upper and lower case.
-        name: the check's name in verdicts.
+        ignore_width: full-width and half-width forms of a character are the same.
+        name: the name in verdicts.
 
     Raises:
-        ConfigurationError: there is no text, a text is empty, or ``need`` is unknown.
+        ConfigurationError: there is no text, or an option is wrong.
 
-    >>> Contains(["Paris", "Rome"], need="any", ignore_case=True).judge(answer="It is PARIS.").status
-    <Status.PASS: 'PASS'>
+    >>> Contains(["Paris", "Rome"], need="any", ignore_case=True).judge(answer="It is PARIS.").status.value
+    'PASS'
     """
 
-    opinion_statuses = PASS_OR_FAIL
-    required_fields = ("answer",)
-    texts: str | Sequence[str]
-    need: Literal["all", "any"] = "all"
-    ignore_case: bool = False
-    name: str = "Contains"
+    texts: Texts
+    need: Literal["all", "any", "none"] = "all"
+    ignore_case: Flag = False
+    ignore_width: Flag = False
 
-    def __post_init__(self) -> None:
-        texts = (self.texts,) if isinstance(self.texts, str) else tuple(self.texts)
-        if not texts or not all(isinstance(text, str) and text for text in texts):
-            raise ConfigurationError(
-                f"Contains needs one or more texts that are not empty, not {plain_repr(self.texts)}"
-            )
-        if self.need not in ("all", "any"):
-            raise ConfigurationError(unknown("need", self.need, ("all", "any")))
-        object.__setattr__(self, "texts", texts)
-
-    def assess(self, case: Case) -> Judgment:
-        if case.answer is None:
-            return abstain(_NO_ANSWER)
-        answer = _composed(case.answer, self.ignore_case)
+    def read(self, answer: str) -> Returned:
+        options = {"ignore_case": self.ignore_case, "ignore_width": self.ignore_width}
+        found = {text: form(text, **options) in said for said in [form(answer, **options)] for text in self.texts}
+        passed = all(found.values()) if self.need == "all" else any(found.values()) is (self.need == "any")
         findings = [
-            Finding(f"contains {short(text)!r}", _composed(text, self.ignore_case) in answer) for text in self.texts
+            Finding(name=f"contains '{visible(text, _SHORT)}'", passed=there is not (self.need == "none"))
+            for text, there in found.items()
         ]
-        found, missing = (
-            [short(text) for text, finding in zip(self.texts, findings, strict=True) if finding.passed is wanted]
-            for wanted in (True, False)
+        missing = [f"'{visible(text, _SHORT)}'" for text, there in found.items() if not there]
+        return Judgment(
+            status=Status.PASS if passed else Status.FAIL,
+            reasoning=f"{len(found) - len(missing)} of {len(found)} texts found"
+            + (f"; not found: {', '.join(missing)}" if missing else ""),
+            findings=tuple(findings),
         )
-        passed = not missing if self.need == "all" else bool(found)
-        if not missing:
-            reasoning = "contains every text"
-        elif passed:
-            reasoning = f"contains {', '.join(map(repr, found))}; one is enough"
-        else:
-            reasoning = f"missing: {', '.join(map(repr, missing))}"
-        return Judgment(_status(passed), reasoning=reasoning, findings=tuple(findings))
 
 
-@dataclass(frozen=True)
-class Matches(Judge):
-    r"""The answer matches a regular expression, within a time limit.
+@declared
+class Matches(OfAnswer):
+    r"""The answer matches a regular expression, in time in proportion to its length.
 
-    The pattern runs in the ``regex`` library (a superset of ``re``), which supports time limits: a pattern that
-    takes too long on a hostile answer gives ERROR after ``timeout_s`` and never blocks a batch.
+    The expressions are those of Rust's ``regex``: the usual ones, without look-around and back-references.
 
     Args:
         pattern: the regular expression.
         full: the whole answer must match, not just a part of it.
         ignore_case: match without regard to upper and lower case.
-        timeout_s: seconds one match may take, 60 at most.
-        name: the check's name in verdicts.
+        name: the name in verdicts.
 
     Raises:
-        ConfigurationError: the pattern is not valid, the time limit is not positive, or ``regex`` is not installed.
+        ConfigurationError: the pattern is not valid.
 
-    >>> Matches(r"\d{4}-\d{2}-\d{2}").judge(answer="Due on 2026-03-01.").findings[0].evidence
-    '2026-03-01'
+    >>> Matches(r"\d{4}-\d{2}-\d{2}").judge(answer="Due on 2026-03-01.").status.value
+    'PASS'
     """
 
-    opinion_statuses = PASS_OR_FAIL
-    required_fields = ("answer",)
     pattern: str
-    full: bool = False
-    ignore_case: bool = False
-    timeout_s: float = 1.0
-    name: str = "Matches"
-    _compiled: regex.Pattern[str] = field(init=False, repr=False, compare=False)
+    full: Flag = False
+    ignore_case: Flag = False
 
     def __post_init__(self) -> None:
-        check_pattern_timeout(self.timeout_s)
-        object.__setattr__(self, "_compiled", compile_pattern(self.pattern, "Matches", ignore_case=self.ignore_case))
+        super().__post_init__()
+        matcher(self.pattern)
+        whole = rf"\A(?:{self.pattern})\z" if self.full else self.pattern
+        self._whole = f"(?i){whole}" if self.ignore_case else whole
 
-    def assess(self, case: Case) -> Judgment:
-        if case.answer is None:
-            return abstain(_NO_ANSWER)
-        search = self._compiled.fullmatch if self.full else self._compiled.search
-        try:
-            match = search(case.answer, timeout=self.timeout_s)
-        except TimeoutError:
-            return broken(
-                "timeout", f"the pattern {short(self.pattern)!r} exceeded its time limit, {self.timeout_s:g} s"
-            )
-        evidence = match[0][:_MOST_EVIDENCE] if match else ""
-        finding = Finding(f"matches {short(self.pattern)!r}", match is not None, evidence=evidence)
-        reasoning = "the pattern matches" if match else f"nothing matches {short(self.pattern)!r}"
-        return Judgment(_status(match is not None), reasoning=reasoning, findings=(finding,))
+    def read(self, answer: str) -> Returned:
+        found = matcher(self._whole).isinstance_python(answer)
+        return found, f"it {'matches' if found else 'does not match'} '{visible(self.pattern, _SHORT)}'"
 
 
-@dataclass(frozen=True)
-class Equals(Judge):
-    r"""The answer equals an expected text, or the case's reference.
+@declared
+class Equals(_OfReference):
+    """The answer equals an expected text, or the reference.
 
-    Two JSON objects or arrays are compared by value: the order of keys does not matter, and 1840.0 equals 1840. The
-    reason names the places where they differ.
+    White space at the ends does not count, and runs of it inside count as one space; a letter with an accent is the
+    same in one character and in two. Two JSON objects or arrays are compared by value: the order of keys does not
+    matter, and 1840.0 equals 1840.
 
     Args:
-        expected: the text to equal; None (default) takes ``case.reference``, and abstains if there is none.
-        exact: every character must be the same, also in JSON. By default white space at the ends is dropped and runs
-            of it inside count as one space, and a letter with an accent is the same in one character and in two.
+        expected: the text; None takes the reference of the case, and abstains if there is none.
+        exact: white space, accents and JSON are compared as they are written.
         ignore_case: compare without regard to upper and lower case.
-        name: the check's name in verdicts.
+        ignore_width: full-width and half-width forms are the same.
+        name: the name in verdicts.
 
-    >>> Equals().judge(answer="Paris \n", reference="Paris").status
-    <Status.PASS: 'PASS'>
-    >>> Equals().judge(answer='{"city": "Bonn", "fee": 12.5}', reference='{"fee": 12, "city": "Bonn"}').reasoning
-    'fee: expected 12, got 12.5'
+    >>> Equals().judge(answer='{"city": "Bonn", "fee": 12.0}', reference='{"fee": 12, "city": "Bonn"}').status.value
+    'PASS'
     """
 
-    opinion_statuses = PASS_OR_FAIL
     expected: str | None = None
-    exact: bool = False
-    ignore_case: bool = False
-    name: str = "Equals"
+    exact: Flag = False
+    ignore_case: Flag = False
+    ignore_width: Flag = False
 
-    @property
-    def required_fields(self) -> tuple[str, ...]:
-        return ("answer", "reference") if self.expected is None else ("answer",)
-
-    def assess(self, case: Case) -> Judgment:
-        expected = case.reference if self.expected is None else self.expected
-        if case.answer is None:
-            return abstain(_NO_ANSWER)
-        if expected is None:
-            return abstain("nothing to compare with: give expected=, or a case with a reference")
-        if self._form(case.answer) == self._form(expected):
-            return Judgment(Status.PASS, reasoning="equals the expected text")
-        difference = None if self.exact else json_difference(expected, case.answer, self._form)
-        if difference == "":
-            return Judgment(Status.PASS, reasoning="equals the expected JSON by value")
-        texts = map(self._spaced, (expected, case.answer))
-        return Judgment(Status.FAIL, reasoning=difference or text_difference(*texts, ignore_case=self.ignore_case))
-
-    def _spaced(self, text: str) -> str:
-        return text if self.exact else " ".join(text.split())
-
-    def _form(self, text: str) -> str:
-        text = self._spaced(text)
-        if not self.exact:
-            return _composed(text, self.ignore_case)
-        return text.casefold() if self.ignore_case else text
+    def compare(self, answer: str, expected: str) -> Returned:
+        options = {"exact": self.exact, "ignore_case": self.ignore_case, "ignore_width": self.ignore_width}
+        pair = [form(text if self.exact else _canonical(text).strip(), **options) for text in (expected, answer)]
+        differs = next((place for place, (one, other) in enumerate(zip(*pair, strict=False)) if one != other), 0)
+        start = max(0, differs - 20)
+        wanted, found = (f"'{'…' if start else ''}{visible(text[start:], _SHORT)}'" for text in pair)
+        return pair[0] == pair[1], "" if pair[0] == pair[1] else f"expected {wanted}, found {found}"
 
 
-@dataclass(frozen=True)
-class ValidJSON(Judge):
-    """The answer is JSON and, if a schema is given, fits it; one check for each place that does not fit.
+@declared
+class Similar(_OfReference):
+    """The answer has the words of an expected text, or of the reference. The score is their F1, 0..1.
 
-    It is as strict as the programs that read the answer: NaN and Infinity are not JSON, and an object that has a key
-    twice fails, because readers disagree about which value counts. Text around the JSON fails; see ``fenced``.
+    F1 is the harmonic mean of the share of the answer's words that the reference has and the share of the reference's
+    words that the answer has (Rajpurkar et al. 2016, SQuAD), without regard to case, width, marks and order. In scripts
+    without spaces, each character counts as a word. It compares words and not meanings.
 
     Args:
-        schema: a JSON Schema (a mapping, or True or False), of the draft its ``$schema`` names, by default 2020-12.
-            A ``$ref`` is resolved within the schema only and never fetched. Its patterns are those of :class:`Matches`.
-            ``format`` is not checked.
-        fenced: also accept the JSON inside one Markdown code fence, as chat models often write it.
-        timeout_s: seconds the schema may take for one answer, 60 at most; then the judgment is ERROR ``timeout``.
-        name: the check's name in verdicts.
+        expected: the text; None takes the reference of the case, and abstains if there is none.
+        threshold: the lowest F1 that passes, 0..1.
+        name: the name in verdicts.
 
     Raises:
-        ConfigurationError: the schema is not valid, refers to another document, mixes drafts, or has
-            ``unevaluatedProperties`` as well as ``patternProperties``; or the time limit is not positive, or
-            ``jsonschema`` is not installed.
+        ConfigurationError: the threshold is not in 0..1.
 
-    >>> ValidJSON(schema={"required": ["city"]}).judge(answer='{"town": "Bonn"}').reasoning
-    "does not fit the schema: $: 'city' is a required property"
+    >>> Similar().judge(answer="It stopped in 2018.", reference="It stopped running in 2018").score
+    0.8888888888888888
     """
 
-    opinion_statuses = PASS_OR_FAIL
-    required_fields = ("answer",)
-    schema: Mapping[str, JsonValue] | bool | None = field(default=None, hash=False)
-    fenced: bool = False
-    timeout_s: float = 1.0
-    name: str = "ValidJSON"
-    _validator: SchemaValidator | None = field(init=False, repr=False, compare=False, default=None)
+    expected: str | None = None
+    threshold: Share = 0.5
 
     def __post_init__(self) -> None:
-        check_pattern_timeout(self.timeout_s)
-        if self.schema is not None:
-            object.__setattr__(self, "schema", deepcopy(self.schema))  # the caller may change theirs later
-            object.__setattr__(self, "_validator", SchemaValidator(self.schema))
+        super().__post_init__()
+        self.pass_mark = self.threshold
 
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_validator": None}  # a validator cannot be pickled, but is made again
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
-        if self.schema is not None:
-            object.__setattr__(self, "_validator", SchemaValidator(self.schema))
-
-    def assess(self, case: Case) -> Judgment:
-        if case.answer is None:
-            return abstain(_NO_ANSWER)
-        fence = _FENCE.fullmatch(case.answer.strip()) if self.fenced else None
-        try:
-            value = json.loads(
-                fence[1] if fence else case.answer, parse_constant=not_json, object_pairs_hook=unique_keys
-            )
-        except (ValueError, RecursionError) as error:
-            problem = "nested too deeply to be read" if isinstance(error, RecursionError) else str(error)
-            return Judgment(Status.FAIL, reasoning=f"not JSON: {problem}", findings=(Finding("JSON", False, problem),))
-        try:
-            errors = self._errors(value)
-        except TimeoutError:
-            return broken("timeout", f"the schema exceeded its time limit, {self.timeout_s:g} s")
-        except RecursionError:
-            return broken("recursion", "the schema refers to itself without end, or the answer is nested too deeply")
-        wrong = [Finding(f"schema {found.json_path}"[:80], False, found.message[:_MOST_EVIDENCE]) for found in errors]
-        findings = (Finding("JSON", True), *wrong)
-        if wrong:
-            reasoning = f"does not fit the schema: {wrong[0].name.removeprefix('schema ')}: {wrong[0].detail}"
-            return Judgment(Status.FAIL, reasoning=reasoning, findings=findings)
-        fits = " and fits the schema" if self._validator is not None else ""
-        return Judgment(Status.PASS, reasoning=f"the answer is JSON{fits}", findings=findings)
-
-    def _errors(self, value: JsonValue) -> Sequence[ValidationError]:
-        if self._validator is None:
-            return ()
-        return self._validator.errors(value, seconds=self.timeout_s, most=_MOST_ERRORS)
+    def compare(self, answer: str, expected: str) -> Returned:
+        found, wanted = (Counter(_words(text)) for text in (answer, expected))
+        common = (found & wanted).total()
+        if not wanted:
+            return abstain("the expected text has no word")
+        return 2 * common / (found.total() + wanted.total()), f"{common} words are in both"
 
 
-@dataclass(frozen=True)
-class LengthBetween(Judge):
+@declared
+class LengthBetween(OfAnswer):
     """The answer's length is between two bounds, both included.
 
     Args:
-        minimum: the minimum length.
-        maximum: the maximum length; None for no bound.
-        unit: ``"characters"`` (default; Unicode code points) or ``"words"`` (runs without white space).
-        name: the check's name in verdicts.
+        minimum: the shortest length.
+        maximum: the longest length; None for no bound.
+        unit: ``characters`` (Unicode code points) or ``words`` (runs without white space).
+        name: the name in verdicts.
 
     Raises:
-        ConfigurationError: a bound is negative, ``minimum`` is above ``maximum``, or the unit is unknown.
+        ConfigurationError: a bound is negative, or ``minimum`` is above ``maximum``.
 
-    >>> LengthBetween(1, 3, unit="words").judge(answer="Paris, in France").status
-    <Status.PASS: 'PASS'>
+    >>> LengthBetween(1, 3, unit="words").judge(answer="Paris, in France").status.value
+    'PASS'
     """
 
-    opinion_statuses = PASS_OR_FAIL
-    required_fields = ("answer",)
-    minimum: int = 0
-    maximum: int | None = None
+    minimum: Whole = 0
+    maximum: Whole | None = None
     unit: Literal["characters", "words"] = "characters"
-    name: str = "LengthBetween"
 
     def __post_init__(self) -> None:
-        if self.unit not in ("characters", "words"):
-            raise ConfigurationError(unknown("unit", self.unit, ("characters", "words")))
-        if self.minimum < 0 or (self.maximum is not None and self.maximum < self.minimum):
-            raise ConfigurationError(
-                f"LengthBetween needs 0 <= minimum <= maximum, not {self.minimum} and {self.maximum}"
-            )
+        super().__post_init__()
+        if self.maximum is not None and self.maximum < self.minimum:
+            raise ValueError(f"minimum={self.minimum} is above maximum={self.maximum}")
 
-    def assess(self, case: Case) -> Judgment:
-        if case.answer is None:
-            return abstain(_NO_ANSWER)
-        length = len(case.answer) if self.unit == "characters" else len(case.answer.split())
-        passed = self.minimum <= length and (self.maximum is None or length <= self.maximum)
+    def read(self, answer: str) -> Returned:
+        length = len(answer if self.unit == "characters" else answer.split())
         upper = "" if self.maximum is None else f" and at most {self.maximum}"
-        has = counted(length, "character" if self.unit == "characters" else "word")
-        return Judgment(_status(passed), reasoning=f"{has}; asked for at least {self.minimum}{upper}")
+        reason = f"it has {length} {self.unit}; asked for at least {self.minimum}{upper}"
+        return self.minimum <= length <= (length if self.maximum is None else self.maximum), reason
 
 
-_NO_ANSWER = "there is no answer to check"
-_MOST_EVIDENCE = 300  # characters
-_MOST_ERRORS = 20  # reported places where one answer does not fit its schema
-_FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+def form(text: str, *, exact: bool = False, ignore_case: bool = False, ignore_width: bool = False) -> str:
+    r"""Return a text in the form in which it is compared: composed characters, and one space for a run of spaces.
+
+    >>> form("Cafe\u0301  10\u00a0km") == "Caf\u00e9 10 km"
+    True
+    """
+    if ignore_width:
+        text = "".join(
+            normalize("NFKC", char) if decomposition(char).startswith(("<wide>", "<narrow>")) else char for char in text
+        )
+    text = (text if exact else normalize("NFD", text)).casefold() if ignore_case else text
+    return text if exact else normalize("NFC", re.sub(r"\s+", " ", text))
 
 
-def _composed(text: str, ignore_case: bool) -> str:
-    """Return a text with each accented letter as one character, and without case if that is ignored."""
-    text = unicodedata.normalize("NFC", text)
-    return unicodedata.normalize("NFC", text.casefold()) if ignore_case else text
+def _canonical(text: str) -> str:
+    """Return a JSON object or array in one form; another text as it is."""
+    try:
+        found = read_json(text)
+    except ValueError:
+        return text
+    return json.dumps(found, sort_keys=True, ensure_ascii=False) if isinstance(found, dict | list) else text
 
 
-def _status(passed: bool) -> Status:
-    return Status.PASS if passed else Status.FAIL
+# Words, and single characters of the scripts that have no spaces: Thai to Tibetan, Burmese, Khmer, Chinese, Japanese.
+_WORD = re.compile(
+    "[^\\W_\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+|[^\\W_]"
+)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(form(text, ignore_case=True, ignore_width=True))

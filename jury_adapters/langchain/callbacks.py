@@ -1,282 +1,447 @@
-"""Callbacks that judge the runs of an application in the background.
+"""JuryCallbackHandler, which judges the runs of a LangChain application in the background; and judge_runs."""
 
-One handler judges every answer of a chain, a RAG chain, an agent or a retriever. The application does not wait for it
-and does not fail because of it, and its answers are unchanged.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Unpack, cast
+import logging
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
+from functools import cache, wraps
+from threading import RLock
+from time import monotonic
+from typing import Any, Self
 from uuid import UUID
 
-from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
+from pydantic_core import to_json
 
-from jury_adapters.core.background.blocks import Block
-from jury_adapters.core.background.shown_options import shows_options_of
-from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.langchain.collector import Collector, Kind
-from jury_adapters.langchain.graph_events import GraphEvents
-from jury_adapters.langchain.run_judging import RunOptions, RunWatcher
-from jury_adapters.langchain.surrounding_runs import run_of_context, runs_around_traced
+from jury_adapters.core.asking import JudgedRun
+from jury_adapters.core.budget import Budget
+from jury_adapters.core.case import NAMES, Case, Step
+from jury_adapters.core.context import context
+from jury_adapters.core.judge import JudgeLike
+from jury_adapters.core.queue import JudgeQueue
+from jury_adapters.core.store import Store
+from jury_adapters.core.values import ConfigurationError, error_text
+from jury_adapters.inputs.messages import role_of, text_of
+from jury_adapters.inputs.run import Run, default_case
 
-if TYPE_CHECKING:
-    from langchain_core.documents import Document
-    from langchain_core.messages import BaseMessage
-    from langchain_core.outputs import LLMResult
+try:  # LangGraph tells handlers of this class when a graph pauses, at a breakpoint too, and when it goes on
+    from langgraph.callbacks import GraphCallbackHandler as _Handler
+except ImportError:  # there is no LangGraph, or one that does not tell
+    from langchain_core.callbacks import BaseCallbackHandler as _Handler  # type: ignore[assignment]
+
+_log = logging.getLogger(__name__)
+_MOST_OPEN = 20_000  # runs under way; the oldest is forgotten, so that runs that never end do not fill the memory
+_MOST_OVER = 4_096  # ended runs that are remembered, because what they left behind may start further runs
+_MOST_FOUND = 10_000  # steps and documents of one run
 
 
-class RunEvents(GraphEvents):
-    """LangChain's run events, and those of LangGraph, forwarded to a collector."""
+@dataclass(slots=True, eq=False)
+class _Node:
+    """Run under way."""
 
-    _collector: Collector
+    kind: str
+    name: str
+    inputs: Any
+    parent: "_Node | None"
+    inside: bool  # a judged run is around it, or it began after the run around it was over
+    tags: Sequence[str]
+    metadata: Mapping[str, Any]
+    judged: bool = False
+    documents: list[Any] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    model: str | None = None  # the model that wrote last
+    wrote: bool = False  # whether a model was asked in it
+    children: set[UUID] = field(default_factory=set)  # runs in it that are under way
+    paused: bool = False
+    refusal: str | None = None  # the text with which a guard ended an agent in it
+    started: float = field(default_factory=monotonic)
 
-    def on_chain_start(
-        self, serialized: dict[str, Any], inputs: dict[str, Any], *, run_id: UUID,
-        parent_run_id: UUID | None = None, **event: Any,
-    ) -> None:  # fmt: skip
-        self._started("chain", serialized, inputs, event, run_id=run_id, parent_run_id=parent_run_id)
-
-    def on_chain_end(self, outputs: dict[str, Any], *, run_id: UUID, **event: Any) -> None:
-        self._collector.end(run_id, outputs, event.get("inputs"))
-
-    def on_chain_error(self, error: BaseException, *, run_id: UUID, **event: Any) -> None:
-        self._collector.fail(run_id, error, event.get("inputs"))
-
-    def on_chat_model_start(
-        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID,
-        parent_run_id: UUID | None = None, **event: Any,
-    ) -> None:  # fmt: skip
-        self._started("chat", serialized, _only(messages), event, run_id=run_id, parent_run_id=parent_run_id)
-
-    def on_llm_start(
-        self, serialized: dict[str, Any], prompts: list[str], *, run_id: UUID,
-        parent_run_id: UUID | None = None, **event: Any,
-    ) -> None:  # fmt: skip
-        self._started("chat", serialized, _only(prompts), event, run_id=run_id, parent_run_id=parent_run_id)
-
-    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **event: Any) -> None:
-        self._collector.end(run_id, _generated(response))
-
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **event: Any) -> None:
-        self._collector.fail(run_id, error)
-
-    def on_retriever_start(
-        self, serialized: dict[str, Any], query: str, *, run_id: UUID,
-        parent_run_id: UUID | None = None, **event: Any,
-    ) -> None:  # fmt: skip
-        self._started("retriever", serialized, query, event, run_id=run_id, parent_run_id=parent_run_id)
-
-    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **event: Any) -> None:
-        self._collector.end(run_id, documents)
-
-    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **event: Any) -> None:
-        self._collector.fail(run_id, error)
-
-    def on_tool_start(
-        self, serialized: dict[str, Any], input_str: str, *, run_id: UUID,
-        parent_run_id: UUID | None = None, **event: Any,
-    ) -> None:  # fmt: skip
-        inputs = event.get("inputs")
-        inputs = input_str if inputs is None else inputs
-        self._started("tool", serialized, inputs, event, run_id=run_id, parent_run_id=parent_run_id)
-
-    def on_tool_end(self, output: Any, *, run_id: UUID, **event: Any) -> None:
-        self._collector.end(run_id, output)
-
-    def on_tool_error(self, error: BaseException, *, run_id: UUID, **event: Any) -> None:
-        self._collector.fail(run_id, error)
-
-    def _started(
-        self,
-        kind: Kind,
-        serialized: Mapping[str, Any] | None,
-        inputs: object,
-        event: Mapping[str, Any],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None,
-    ) -> None:
-        self._hear_graphs()
-        name = event.get("name") or (serialized or {}).get("name")
-        known = parent_run_id is not None and self._collector.knows(parent_run_id)
-        self._collector.start(
-            kind,
-            run_id,
-            parent_run_id,
-            inputs,
-            name=name,
-            tags=event.get("tags"),
-            metadata=event.get("metadata"),
-            traced=() if known or parent_run_id is None else runs_around_traced(parent_run_id),
-            context_id=None if known else run_of_context(),
-            call_id=event.get("tool_call_id"),
+    def run(self, run_id: UUID, outputs: Any = None, error: BaseException | None = None) -> Run:
+        """Return what the jury judges."""
+        return Run(
+            id=str(run_id),
+            kind="agent" if self.kind == "chain" and self.steps else self.kind,
+            name=self.name,
+            inputs=self.inputs,
+            outputs=_kept(outputs),
+            documents=() if self.kind == "retriever" else tuple(self.documents),
+            steps=tuple(self.steps),
+            generator=self.model,
+            error=None if error is None else error_text(error),
+            tags=tuple(self.tags),
+            metadata=dict(self.metadata),
+            elapsed_s=monotonic() - self.started,
         )
 
 
-@shows_options_of(RunWatcher)
-class JuryCallbackHandler(RunWatcher, RunEvents, BaseCallbackHandler):
-    """Callback handler that judges the runs of an application in the background, for synchronous and asynchronous code.
+def _quietly(method: Callable[..., None]) -> Callable[..., None]:
+    """Count what a method raises as ``errors``; LangChain would print it into the application."""
 
-    Pass it wherever callbacks are accepted: ``invoke(..., config={"callbacks": [handler]})``, ``with_config``, or the
-    constructor of a model. Streams, batches, nested chains, retries and agents are supported. In a conversation with a
-    checkpointer, the current turn is judged. A pause for human input or at a breakpoint is not an answer; its run is
-    judged after it was resumed. A run that fails is FAIL, with its error.
+    @wraps(method)
+    def call(self: "JuryCallbackHandler", *args: Any, **event: Any) -> None:
+        try:
+            method(self, *args, **event)
+        except Exception:
+            _log.debug("an event could not be read", exc_info=True)
+            self.count("errors")
 
-    LangGraph before 1.1.8 does not tell that a graph stopped at a breakpoint (``interrupt_before``,
-    ``interrupt_after``), so its state is judged. Pause with ``interrupt()`` there.
-
-    Args:
-        jury: the jury, any other judge, or a function of a case.
-        **options: as for the base class.
-
-    Raises:
-        ConfigurationError: an option is out of range, or a name in ``select`` is a misspelt ``"retriever"``.
-
-    >>> handler = JuryCallbackHandler(jury, on_verdict=log_verdicts())  # doctest: +SKIP
-    >>> chain.invoke("Why is the sky blue?", config={"callbacks": [handler]})  # doctest: +SKIP
-    >>> handler.flush(timeout=30)  # doctest: +SKIP
-    True
-    """
+    return call
 
 
-@shows_options_of(JuryCallbackHandler)
-class judge_runs(Block):  # noqa: N801  used like a function
-    """Judge the runs inside a ``with`` (or ``async with``) block, in code that does not accept callbacks.
+class JuryCallbackHandler(JudgeQueue, _Handler):
+    """Callback handler that judges the runs of a LangChain application, in the background and after they ended.
 
-    Watches the runs in the block's own context, which includes tasks and LangChain's own threads. A plain new thread
-    has no context and is not watched. Blocks can be nested; each one judges separately. A call without a block judges
-    nothing, and the log says so.
+    It understands chains, retrievers, agents and LangGraph graphs, by ``invoke``, ``stream`` and ``batch``, synchronous
+    and asynchronous. The outermost run is judged, once. Its contexts are what retrievers and tools found, and its steps
+    all calls of tools in it, also those of agents inside tools and of sub-agents. It raises nothing into the
+    application and does not make it wait. What a judge calls itself is not judged. What a tool returned that asked a
+    model is no context, but the documents that were retrieved in it are. Pass the handler in
+    ``config={"callbacks": [handler]}``.
 
     Args:
-        jury: the jury, any other judge, or a function of a case; the end of the block then waits up to
-            ``exit_timeout`` seconds for pending runs. Or a handler that outlives the block; the end then does not wait.
-        **options: as for :class:`JuryCallbackHandler`.
+        jury: the jury, or a function of a case.
+        select: a function of a run, called as it starts, with its kind, name, inputs, tags and metadata: the runs to
+            judge instead of the outermost one. Of selected runs inside each other, the outermost is judged.
+        case: makes the case of a run.
+        on_verdict: called with each :class:`JudgedRun`; a plain function runs in a thread.
+        sample: the share of runs that are judged, 0..1.
+        max_pending: the number of pending runs from which further ones are dropped.
+        max_concurrency: the number of runs judged at once.
+        store: where judgments are kept.
+        budget: the limit on spending.
+        exit_timeout: seconds to wait for pending runs at the end of the process.
 
-    Raises:
-        ConfigurationError: an option is out of range, or is given together with a handler, which has its own options.
+    Attributes:
+        counts: numbers of runs by what happened: ``judged``, ``unsampled`` and ``dropped``; not judged because they
+            have no answer: ``paused`` (they wait for a person, or for the result of a call), ``abandoned`` (a stream
+            that was left, a task that was cancelled) and ``skipped`` (the refusal of a guard, a hand-over to another
+            agent, nothing returned); ``evicted`` (they did not end). Of exceptions: ``sink_errors`` of ``on_verdict``,
+            and ``errors`` of ``select`` and of events.
 
-    >>> with judge_runs(jury, on_verdict=log_verdicts()) as handler:  # doctest: +SKIP
-    ...     answer_customers()
-    >>> handler.counts.judged  # doctest: +SKIP
-    12
+    >>> handler = JuryCallbackHandler(lambda case: "2018" in case.answer)
+    >>> chain.invoke("When?", config={"callbacks": [handler]})  # doctest: +SKIP
+    >>> handler.close(), handler.counts["judged"]
+    (True, 0)
     """
 
-    forgotten = (
-        "judge_runs() was called without a block, so it judges nothing; write `with judge_runs(jury):`, or give "
-        "JuryCallbackHandler(jury) to the application as one of its callbacks"
-    )
+    run_inline = True  # microseconds of work, in the order of the events
+    ignore_retry = ignore_custom_event = True
 
     def __init__(
         self,
-        jury: JudgeLike | JuryCallbackHandler,
-        **options: Unpack[RunOptions],
+        jury: JudgeLike,
+        *,
+        select: Callable[[Run], bool] | None = None,
+        case: Callable[[Run], Case] = default_case,
+        on_verdict: Callable[[JudgedRun], Any] | None = None,
+        sample: float = 1.0,
+        max_pending: int = 1000,
+        max_concurrency: int = 16,
+        store: Store | None = None,
+        budget: Budget | None = None,
+        exit_timeout: float = 10.0,
     ) -> None:
-        self._owns = not isinstance(jury, RunWatcher)
-        if isinstance(jury, RunWatcher):
-            if options:
-                raise ConfigurationError("judge_runs(handler) takes no further options; give them to the handler")
-            self._handler: RunWatcher = jury
-        else:
-            self._handler = JuryCallbackHandler(jury, **options)
-        self._entered: list[tuple[_Change, _Change]] = []
-        self.entered = False
+        super().__init__(
+            jury,
+            case=case,
+            on_verdict=on_verdict,
+            sample=sample,
+            max_pending=max_pending,
+            max_concurrency=max_concurrency,
+            store=store,
+            budget=budget,
+            exit_timeout=exit_timeout,
+        )
+        if not (select is None or callable(select)):
+            raise ConfigurationError(f"select= is a function of a run, not {select!r}")
+        self.select = select
 
-    def __enter__(self) -> RunWatcher:
-        self.entered = True
-        hook, config = _free_hook(), _config_of_context()
-        changed = _with_handler(config.get(), self._handler)
-        self._entered.append((_Change(hook, self._handler), _Change(config, changed)))
-        return self._handler
+    def _reset(self) -> None:
+        super()._reset()
+        self._tree = RLock()  # the garbage collector may close a stream, and so end a run, while an event is read
+        self._open: dict[UUID, _Node] = {}
+        self._over: dict[UUID, None] = {}
 
-    def __exit__(self, *exc: object) -> None:
-        self._leave()
-        if self._owns:
-            self._handler.__exit__()
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # a copied config reports to the same handler
 
-    async def __aenter__(self) -> RunWatcher:
-        return self.__enter__()
+    def on_chain_start(self, serialized: Any, inputs: Any, **event: Any) -> None:
+        self._open_run("chain", inputs, serialized, **event)
 
-    async def __aexit__(self, *exc: object) -> None:
-        self._leave()
-        if self._owns:
-            await self._handler.__aexit__()
+    def on_chat_model_start(self, serialized: Any, messages: Any, **event: Any) -> None:
+        self._open_run("llm", messages[0] if messages else [], serialized, **event)
 
-    def _leave(self) -> None:
-        for change in self._entered.pop():
-            change.undo()
+    def on_llm_start(self, serialized: Any, prompts: Any, **event: Any) -> None:
+        self._open_run("llm", prompts[0] if prompts else "", serialized, **event)
+
+    def on_retriever_start(self, serialized: Any, query: str, **event: Any) -> None:
+        self._open_run("retriever", query, serialized, **event)
+
+    def on_tool_start(self, serialized: Any, input_str: str, inputs: Any = None, **event: Any) -> None:
+        self._open_run("tool", inputs or {"input": input_str}, serialized, **event)
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, inputs: Any = None, **_: Any) -> None:
+        self._close_run(run_id, outputs, inputs)
+
+    def on_llm_end(self, response: Any, *, run_id: UUID, **_: Any) -> None:
+        said = next((one for some in response.generations for one in some), None)
+        self._close_run(run_id, getattr(said, "message", None) or getattr(said, "text", None))
+
+    def on_retriever_end(self, documents: Any, *, run_id: UUID, **_: Any) -> None:
+        self._close_run(run_id, documents)
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
+        self._close_run(run_id, output)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, inputs: Any = None, **_: Any) -> None:
+        self._close_run(run_id, None, inputs, error)
+
+    on_llm_error = on_retriever_error = on_tool_error = on_chain_error
+
+    def on_interrupt(self, event: Any) -> None:
+        """Note that a graph waits for a person."""
+        if (node := self._open.get(event.run_id)) is not None:
+            node.paused = True
+
+    def on_resume(self, event: Any) -> None:
+        """Note that a graph goes on, and with it what is around it."""
+        node = self._open.get(event.run_id)
+        while node is not None:
+            node.paused, node = False, node.parent
+
+    @_quietly
+    def _open_run(self, kind: str, inputs: Any, serialized: Any, **event: Any) -> None:
+        run_id, parent_id = event["run_id"], event.get("parent_run_id")
+        if context().judging or run_id in self._open:  # a handler may be listed and inherited
+            return
+        name = event.get("name") or (serialized or {}).get("name") or ""
+        with self._tree:
+            parent = next(filter(None, map(self._open.get, _ids_around(parent_id))), None)
+            inside = parent_id in self._over if parent is None else parent.judged or parent.inside
+            node = _Node(kind, name, inputs, parent, inside, event.get("tags") or (), event.get("metadata") or {})
+            if not inside:
+                node.judged = parent is None if self.select is None else bool(self.select(node.run(run_id)))
+                node.inputs = _kept(inputs) if node.judged else inputs
+            if parent is not None:
+                parent.children.add(run_id)
+            self._open[run_id] = node
+            while len(self._open) > _MOST_OPEN:
+                self._forget(next(iter(self._open)), evicted=True)
+
+    def _forget(self, run_id: UUID, evicted: bool = False) -> _Node | None:
+        node = self._open.pop(run_id, None)
+        if node is not None:
+            self._over[run_id] = None
+            if len(self._over) > _MOST_OVER:
+                del self._over[next(iter(self._over))]
+            if evicted and node.judged:
+                self.count("evicted")
+        return node
+
+    def _forget_inside(self, node: _Node) -> None:
+        for run_id in node.children:
+            if (inner := self._forget(run_id)) is not None:
+                self._forget_inside(inner)
+
+    @_quietly
+    def _close_run(self, run_id: UUID, outputs: Any, inputs: Any = None, error: BaseException | None = None) -> None:
+        with self._tree:
+            node = self._forget(run_id)
+            if node is None:
+                return
+            outputs = _written(outputs)
+            if inputs is not None:  # of a stream they are known at its end
+                node.inputs = _kept(inputs)
+            resumed = type(node.inputs).__name__ in ("Command", "NoneType") or (
+                isinstance(node.inputs, Mapping) and not node.inputs
+            )
+            if resumed and isinstance(outputs, Mapping):  # a graph is given no question then; its state may have it
+                node.inputs = {name: outputs[name] for name in NAMES["question"] if isinstance(outputs.get(name), str)}
+            if node.parent is not None:
+                node.parent.children.discard(run_id)
+                _pass_on(node, node.parent, outputs, error)
+            why = _no_answer(node, outputs, inputs is not None, error) if node.judged else "inside"
+            if node.parent is None:  # what a reader left behind may never end
+                self._forget_inside(node)
+        if not why:
+            self.put(node.run(run_id, _with_answer(outputs), error))
+        elif node.judged:
+            self.count(why)
+
+    async def _judge(self, run: Any) -> None:
+        from langsmith import tracing_context  # takes long to import, and not in the application's thread
+
+        with tracing_context(enabled=False):
+            await super()._judge(run)
 
 
-class _Change:
-    """Change of a variable of the context.
+def is_paused(outputs: Any) -> bool:
+    """Return whether outputs are no answer: a graph waits for a person, or the last message calls a tool."""
+    if isinstance(outputs, Mapping) and outputs.get("__interrupt__"):
+        return True
+    return bool(getattr(_last_message(outputs), "tool_calls", None)) and not _structured(outputs)
+
+
+def _pass_on(node: _Node, parent: _Node, outputs: Any, error: BaseException | None) -> None:
+    """Add what was found in a run to the run around it."""
+    parent.paused |= node.paused or _raised(error, "GraphInterrupt")
+    left = _raised(error, "GraphBubbleUp")  # by an interrupt or a hand-over, which are no failures
+    failed = error is not None and not left
+    # What a failed attempt found is not what the answer rests on, but its calls were made.
+    parent.steps += (step.model_copy(update={"echo": True}) for step in node.steps) if failed else node.steps
+    if node.kind == "tool":
+        if not left:
+            parent.steps.append(_step_of(node, outputs, error))
+        # The model reads what the tool returned, unless another model wrote that from the documents.
+        parent.documents += node.documents if node.wrote and not failed else ()
+    else:
+        if not failed:
+            parent.documents += outputs or () if node.kind == "retriever" else node.documents
+            parent.model = (
+                node.model or (node.metadata.get("ls_model_name") if node.kind == "llm" else None) or parent.model
+            )
+            parent.refusal = _blocked(outputs) or node.refusal or parent.refusal
+        parent.wrote |= node.wrote or node.kind == "llm"
+    del parent.steps[:-_MOST_FOUND], parent.documents[:-_MOST_FOUND]
+
+
+def _step_of(node: _Node, outputs: Any, error: BaseException | None) -> Step:
+    """Return the call of a tool. What a model inside the tool wrote is no evidence."""
+    result = _last_message(outputs) if isinstance(outputs, Mapping) else outputs
+    failed = error is not None or getattr(result, "status", None) == "error"
+    said = error_text(error) if error is not None else _text(result)
+    arguments = node.inputs if isinstance(node.inputs, Mapping) else {"input": node.inputs}
+    return Step(tool=node.name, arguments=arguments, echo=node.wrote, **{"error" if failed else "output": said})
+
+
+def _no_answer(node: _Node, outputs: Any, streamed: bool, error: BaseException | None) -> str:
+    """Return why a run that ended is not judged, as the name of a count; empty if it is judged."""
+    if node.paused or _raised(error, "GraphInterrupt"):
+        return "paused"
+    if _raised(error, "GraphBubbleUp"):
+        return "skipped"
+    if error is not None:
+        return "" if isinstance(error, Exception) and not _raised(error, "CancelledError") else "abandoned"
+    if streamed and (outputs is None or node.children):  # the reader left
+        return "abandoned"
+    refused = _blocked(outputs) or (node.refusal and node.refusal == _text(outputs))
+    if outputs is None or refused:
+        return "skipped"
+    return "paused" if is_paused(outputs) else ""
+
+
+def _blocked(outputs: Any) -> str | None:
+    """Return the refusal of a guard, if it is the last message."""
+    last = _last_message(outputs)
+    marks = getattr(last, "additional_kwargs", None) or {}
+    is_refusal = role_of(last) in ("assistant", "tool") and (marks.get("jury") or {}).get("kind") == "blocked"
+    return text_of(last) if is_refusal else None
+
+
+def _written(outputs: Any) -> Any:
+    """Return the state that commands of LangGraph write, and other outputs unchanged."""
+    many = outputs if isinstance(outputs, list | tuple) else [outputs]
+    updates = [one.update for one in many if type(one).__name__ == "Command" and isinstance(one.update, Mapping)]
+    return {name: value for update in reversed(updates) for name, value in update.items()} if updates else outputs
+
+
+def _with_answer(outputs: Any) -> Any:
+    """Return the state of an agent that ended with a tool (``return_direct``) with its answer."""
+    last = _last_message(outputs)
+    if not isinstance(outputs, Mapping) or _structured(outputs) or role_of(last) != "tool":
+        return outputs
+    return {"answer": text_of(last), **outputs}
+
+
+def _last_message(outputs: Any) -> Any:
+    messages = outputs.get("messages") if isinstance(outputs, Mapping) else outputs
+    return messages[-1] if isinstance(messages, list | tuple) and messages else messages
+
+
+def _structured(outputs: Any) -> bool:
+    return isinstance(outputs, Mapping) and outputs.get("structured_response") is not None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return text_of(value) if role_of(value) is not None else to_json(value, fallback=str).decode()
+
+
+def _kept(value: Any) -> Any:
+    """Return a copy to the second level: the application may go on with its lists."""
+    if isinstance(value, dict):
+        return {name: [*one] if isinstance(one, list) else one for name, one in value.items()}
+    return [*value] if isinstance(value, list) else value
+
+
+def _raised(error: BaseException | None, name: str) -> bool:
+    return any(kind.__name__ == name for kind in type(error).__mro__)
+
+
+def _ids_around(run_id: UUID | None) -> Iterator[UUID]:
+    """Yield the runs around one, innermost first, where LangChain does not name them all."""
+    if run_id is None:  # `with_fallbacks` does not name the parent of its attempts
+        variable = getattr(sys.modules.get("langchain_core.runnables.config"), "var_child_runnable_config", None)
+        callbacks = None if variable is None else (variable.get() or {}).get("callbacks")
+        if (found := getattr(callbacks, "parent_run_id", None)) is not None:
+            yield found
+        return
+    yield run_id
+    # The parent may be a run of LangSmith (`@traceable`), whose trace has the runs of both.
+    helpers = sys.modules.get("langsmith.run_helpers")
+    tree = None if helpers is None else helpers.get_current_run_tree()
+    if tree is not None and str(run_id) in tree.dotted_order:
+        yield from (UUID(segment[-36:]) for segment in reversed(tree.dotted_order.split(".")))
+
+
+class judge_runs:  # noqa: N801 - it reads as a function: `with judge_runs(jury):`
+    """Block whose runs of LangChain are judged, for code that takes no callbacks; ``with`` or ``async with``.
+
+    The block waits at its end until its runs are judged, at most ``exit_timeout`` seconds. Runs in threads that were
+    started without a copy of the context are not seen. Of blocks inside each other, the innermost judges.
 
     Args:
-        variable: the variable.
-        value: its new value.
+        jury: the jury, or a function of a case.
+        **options: as for :class:`JuryCallbackHandler`.
+
+    >>> with judge_runs(lambda case: True) as handler:
+    ...     pass  # chain.invoke("When?")
+    >>> handler.counts["judged"]
+    0
     """
 
-    __slots__ = ("_token", "_value", "_variable")
+    def __init__(self, jury: JudgeLike, **options: Any) -> None:
+        self.handler = JuryCallbackHandler(jury, **options)
+        self._tokens: list[Token[JuryCallbackHandler | None]] = []
 
-    def __init__(self, variable: ContextVar[Any], value: object) -> None:
-        self._variable = variable
-        self._value = value
-        self._token = variable.set(value)
+    def __enter__(self) -> JuryCallbackHandler:
+        _register()
+        self._tokens.append(_HOOK.set(self.handler))
+        return self.handler
 
-    def undo(self) -> None:
-        """Set the variable back."""
-        try:
-            self._variable.reset(self._token)
-        except ValueError:  # the block began in another context, for example in a generator or a fixture
-            if self._variable.get() is self._value:
-                self._variable.set(None)
+    def _leave(self) -> None:
+        with suppress(ValueError):  # the block was entered in another context
+            _HOOK.reset(self._tokens.pop())
 
+    def __exit__(self, *_: object) -> None:
+        self._leave()
+        self.handler.close()
 
-def _free_hook() -> ContextVar[RunWatcher | None]:
-    """Return a variable in which LangChain looks for handlers, and that is unused in this context.
+    async def __aenter__(self) -> JuryCallbackHandler:
+        return self.__enter__()
 
-    Each surrounding block uses one of its own.
-    """
-    from langchain_core.tracers.context import register_configure_hook  # loads far more than callbacks need
-
-    for hook in _HOOKS:
-        if hook.get() is None:
-            return hook
-    hook = ContextVar(f"jury_runs_{len(_HOOKS)}", default=None)
-    register_configure_hook(hook, inheritable=True)
-    _HOOKS.append(hook)
-    return hook
+    async def __aexit__(self, *_: object) -> None:
+        self._leave()
+        await self.handler.aclose()
 
 
-def _config_of_context() -> ContextVar[Any]:
-    """Return the variable with the config of the context, where LangGraph looks for handlers of its own events."""
-    from langchain_core.runnables.config import var_child_runnable_config
-
-    return var_child_runnable_config
+_HOOK: ContextVar[JuryCallbackHandler | None] = ContextVar("jury_runs", default=None)
 
 
-def _with_handler(config: Mapping[str, Any] | None, handler: RunWatcher) -> dict[str, Any]:
-    """Return the config of a context with a further handler."""
-    config = config or {}
-    callbacks = config.get("callbacks")
-    if isinstance(callbacks, BaseCallbackManager):
-        callbacks = callbacks.copy()
-        callbacks.add_handler(cast(BaseCallbackHandler, handler))
-    else:
-        callbacks = [*(callbacks or ()), handler]
-    return {**config, "callbacks": callbacks}
+@cache
+def _register() -> None:
+    from langchain_core.tracers.context import register_configure_hook
 
-
-def _only(batch: Sequence[object]) -> object:
-    """Return the input of one model call; LangChain reports each prompt of a batch as a separate run."""
-    return batch[0] if len(batch) == 1 else list(batch)
-
-
-def _generated(response: LLMResult) -> object:
-    """Return the output of a model: its message, or its text."""
-    first = response.generations[0][0] if response.generations and response.generations[0] else None
-    return getattr(first, "message", None) or getattr(first, "text", None)
-
-
-_HOOKS: list[ContextVar[RunWatcher | None]] = []
+    register_configure_hook(_HOOK, inheritable=True)

@@ -1,416 +1,415 @@
-"""Juries as middleware of ``create_agent``: answers and tool calls are judged before they take effect."""
+"""JuryMiddleware, which judges the answers of an agent before they enter its state; and what both guards share."""
 
-from __future__ import annotations
-
+import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
-from inspect import Signature, signature
-from threading import Lock
-from typing import Any, ClassVar, Literal, Self
-from weakref import WeakKeyDictionary
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, NotRequired, get_args
 
-from jury_adapters.core.arguments import explains_wrong_calls
+from langchain.agents import AgentState
+from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware.types import (
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+    OmitFromInput,
+    PrivateStateAttr,
+)
+from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
+
+from jury_adapters.core import loop
+from jury_adapters.core.asking import Asking, JudgedRun, tell, without_texts
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
-from jury_adapters.core.evidence import EvidenceTools
-from jury_adapters.core.field_map import FieldMapLike
-from jury_adapters.core.installation import needs_extra
-from jury_adapters.core.judge import Judge
-from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.runs import JudgedRun, Sink
-from jury_adapters.core.withheld import without_texts
+from jury_adapters.core.judge import JudgeLike
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.store import Store
+from jury_adapters.core.values import ConfigurationError
+from jury_adapters.inputs.messages import text_of
+from jury_adapters.inputs.run import Run, default_case
+from jury_adapters.langchain.runnable import aasked_apart, asked_apart, plain_values
 
-try:
-    from langchain.agents.middleware import AgentMiddleware, hook_config
-    from langchain.agents.middleware.types import ModelRequest, ModelResponse
-    from langchain_core.messages import AIMessage, ToolMessage
-    from langgraph.prebuilt.tool_node import ToolCallRequest
-except ImportError as missing:
-    raise ConfigurationError(needs_extra("JuryMiddleware", "langchain 1.x", "langchain", "langchain>=1.2")) from missing
-
-from jury_adapters.core.undecided import OnUndecided
-from jury_adapters.langchain.agent_cases import case_of_call
-from jury_adapters.langchain.agent_guard import MAX_RETRIES, REFUSAL, AgentGuard, OnFail
-from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, new_turn, rejected_rounds, with_mark
-from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult, ends_turn
-from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, attempt_of, is_draft
-from jury_adapters.langchain.judged_tools import NamedTools, read_judged_tools
-from jury_adapters.langchain.jury_state import JuryState
-
-__all__ = ["REFUSAL", "JuryMiddleware", "JuryState"]
-
-When = Literal["final", "every_model", "tools"]
+REFUSAL = "I have no answer to this that passed its review."
+ToolResult = ToolMessage | Command[Any]
+OnFail = Literal["retry", "block", "annotate"]
+OnUndecided = Literal["allow", "block"]
+_log = logging.getLogger(__name__)
+_inner: ContextVar[list[dict[str, Any]] | None] = ContextVar("jury_updates", default=None)
+"""What the guards inside this one write to the state for the present draft."""
 
 
-class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Middleware that judges the answers of an agent, or its tool calls, and acts on the verdict.
+class Guard(AgentMiddleware[Any, Any, Any]):
+    """Base of both guards: asks the jury, and reports to ``on_verdict``."""
 
-    An answer is judged inside the call of the model, before it enters the state. On FAIL with ``on_fail="retry"``, the
-    draft and the jury's reasons go back to the model, in that call only, up to ``max_retries`` times per turn. After
-    that, or immediately with ``"block"``, the user gets ``refusal``. ``"annotate"`` accepts the answer and
-    marks it. A rejected draft is not in the messages, the result, the checkpoints, or the streams of updates and
-    values; ``on_verdict`` gets it, and ``keep_drafts=True`` keeps it in a private key of the state.
+    def __init__(
+        self,
+        jury: JudgeLike,
+        *,
+        max_retries: int,
+        on_undecided: OnUndecided,
+        refusal: str,
+        case: Callable[[Run], Case],
+        on_verdict: Callable[[JudgedRun], Any] | None,
+        name: str,
+        store: Store | None,
+        budget: Budget | None,
+    ) -> None:
+        super().__init__()
+        check_word("on_undecided", on_undecided, OnUndecided)
+        if not isinstance(max_retries, int) or max_retries < 0:
+            raise ConfigurationError(f"max_retries= is a whole number from 0, not {max_retries!r}")
+        self.asking = Asking(jury, case, store, budget, on_undecided)
+        self.max_retries, self.refusal, self.on_verdict = max_retries, refusal, on_verdict
+        # LangGraph uses the name for nodes, and refuses these two signs.
+        self._name = re.sub("[:|]+", " ", name or self.asking.judge.name).strip() or type(self).__name__
 
-    Tokens cannot be withheld: ``stream_mode="messages"`` and ``astream_events`` emit the tokens of a draft before it is
-    judged. Stream an agent with a jury by ``"updates"`` or ``"values"``. Traces and callbacks also receive every call
-    of the model.
+    @property
+    def name(self) -> str:
+        """The name of the middleware; two in one agent need different names."""
+        return self._name
 
-    The message with ``refusal`` is marked in ``additional_kwargs["jury"]``: ``kind`` is ``"blocked"``, with
-    ``by`` and ``status``. The ``kind`` of an answer that failed and is shown is ``"annotated"``, that of one on which
-    the jury did not decide is ``"unjudged"``, and that of the message that replaces a rejected tool call is ``"tool"``.
+    def judged(self, run: Run) -> Judgment:
+        """Return the judgment of a draft or a call, after ``on_verdict`` was called."""
+        judged = asked_apart(self.asking, run)
+        if self.on_verdict is not None:
+            loop.run(_tell(self.on_verdict, judged))
+        return judged.judgment
+
+    async def ajudged(self, run: Run) -> Judgment:
+        """Return the judgment of a draft or a call like :meth:`judged`, for asynchronous code."""
+        judged = await aasked_apart(self.asking, run)
+        if self.on_verdict is not None:
+            await _tell(self.on_verdict, judged)
+        return judged.judgment
+
+    def marks(self, kind: Literal["blocked", "tool"]) -> dict[str, Any]:
+        """Return what marks a message of this guard."""
+        return {"jury": {"kind": kind, "by": self.name}}
+
+
+class JuryState(AgentState[Any]):
+    """State of an agent with a verdict. Several guards, and several tools, may write in one step."""
+
+    jury_verdict: NotRequired[Annotated[dict[str, Any] | None, OmitFromInput, lambda _, new: new]]
+    jury_asked: NotRequired[Annotated[Any, PrivateStateAttr, lambda _, new: new]]
+    jury_retries: NotRequired[
+        Annotated[dict[str, int], PrivateStateAttr, lambda old, new: {**(old or {}), **new} if new else {}]
+    ]
+
+
+class JuryMiddleware(Guard):
+    """Middleware of ``create_agent`` that judges the answers of an agent.
+
+    A draft is judged inside the call of the model, so that a rejected one is in no message, state, checkpoint or stream
+    of the agent; ``on_verdict`` gets it. On FAIL, the model is asked again with the jury's reasons, in that call only,
+    at most ``max_retries`` times a turn; after that, or with ``on_fail="block"``, the user gets ``refusal``. With
+    ``on_fail="annotate"`` the answer is kept. A structured response is judged as JSON. So is the answer of a tool with
+    ``return_direct=True``, which no model can be asked again for. Calls of tools pass; see :class:`JuryToolGuard`.
+
+    The jury sees the messages: what a tool returned counts as found, also if the tool asked a model or only wrote.
+    ``case=partial(default_case, evidence=...)`` names the tools that find things.
+
+    The state has ``jury_verdict``, the judgment of the answer as JSON values, without texts if the answer was withheld.
+    The message with the refusal has ``additional_kwargs["jury"]`` with the kind ``blocked``.
+
+    Tokens that are sent cannot be taken back, so ``stream_mode="messages"`` gives the answer as one message after its
+    review, and ``astream_events`` has no events of the model, unless ``on_fail="annotate"``. The result of a tool with
+    ``return_direct`` is withheld from both, but not from the events of the tool itself, which ``astream_events`` and
+    ``stream_mode="tools"`` show. Callbacks and traces see every call of the model. Do not show these to users.
 
     Args:
-        jury: any judge, or a function of a case. Its case has the question, the answer, the trajectory of this turn,
-            the outputs of tools as contexts, and the earlier conversation.
-        on_fail: ``"retry"``, ``"block"`` or ``"annotate"``.
-        max_retries: the maximum number of retries per turn, only with ``on_fail="retry"``; 0 is the same as
-            ``"block"``.
-        when: ``"final"``: the final answer of the agent, also a structured one or that of a ``return_direct`` tool,
-            unless a tool of another kind is called beside it. The result of a tool is never retried, because no model
-            wrote it; if it is withheld, its command is dropped too; a command for the parent graph is a handoff and not
-            an answer. ``"every_model"``: every output of the model, including tool calls before they are made.
-            ``"tools"``: each tool call, before it is made; a rejected call is not made, and if its result would have
-            been the answer, the user gets ``refusal``. List this middleware after those that change a call, such as
-            ``HumanInTheLoopMiddleware``: it judges the call that the middlewares before it pass on.
-        on_undecided: ``"allow"`` or ``"block"``, without a retry, if the verdict is neither PASS nor FAIL because the
-            jury abstains or fails. Default: ``"block"`` for tool calls, unless ``on_fail`` is ``"annotate"``;
-            ``"allow"`` for answers. If it is given, it also decides about a FAIL that only failed jurors caused; by
-            default such a FAIL is one. For tool calls, a PASS is also no decision if a tier of the jury, or of a nested
-            jury, failed; for answers it is one, unless that tier has ``if_broken="reject"``.
-        tools: for ``when="tools"``: the names of the tools whose calls to judge; all by default. A name that is not the
-            name of a tool of the agent is refused when the model is first called.
-        refusal: the text that the user gets instead of a rejected answer. By default, it says that the answer did not
-            pass its review, or that it could not be reviewed, where no juror found a fault.
-        feedback: a function from the verdict to the text for the model. If it raises, the default text is used.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to the agent's state with the draft as its last
-            message: paths by field, ``{"contexts": "passages"}``, in addition to the fields that are always read; or a
-            function from the state to the case. With ``when="tools"``, the answer and the last step are those of the
-            call.
-        evidence_tools: names of the agent's tools whose outputs become contexts for the jury, or a predicate of a step.
-            :class:`jury_adapters.core.evidence.Evidence` has the default. Unknown names are refused, as in ``tools``.
-        on_verdict: called with a :class:`jury_adapters.results.JudgedRun` for each judged draft or tool call, also
-            rejected ones, before the agent continues; one function or several, plain or asynchronous. Exceptions are
-            logged. ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"unjudged"`` (let through
-            because ``on_undecided`` is ``"allow"``), ``"rejected"`` or ``"blocked"``. A report of the runs counts the
-            drafts of one answer as one case.
-        keep_drafts: whether ``jury_drafts`` in the state keeps the drafts of this turn that the user did not get. The
-            key is not in the result, but it is in checkpoints and in the streams of updates and values.
-        name: the name of this middleware, and of its nodes; by default that of the jury, with a number while another
-            middleware of the process uses that name for another jury. Set it if it must be the same in every process.
-        store: a :class:`jury_adapters.Store`, or its path. It keeps the judgments of drafts and tool calls, and the
-            same draft in the same conversation is judged again without a call.
-        budget: a :class:`jury_adapters.Budget` for everything that this middleware judges; a juror whose call does not
-            fit abstains with ``budget_exhausted``, and ``on_undecided`` decides.
+        jury: the jury, or a function of a case.
+        on_fail: ``retry``, ``block`` or ``annotate``.
+        max_retries: how often the model is asked again in a turn, from 0.
+        on_undecided: whether an answer is shown if the jury abstains or breaks: ``allow``, since an outage of the judge
+            is not one of the application, or ``block``. The model is not asked again for that.
+        refusal: what the user gets instead of the answer.
+        case: makes the case of a draft from a :class:`Run` whose inputs are the state.
+        on_verdict: called with the :class:`JudgedRun` of each draft before the agent goes on, in a thread if it is a
+            plain function; what it raises is logged.
+        name: the name of the middleware; by default that of the jury.
+        store: where judgments are kept.
+        budget: the limit on spending.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, every judge in it needs a field that a turn does not come with,
-            such as a reference or a second answer, so that it would judge none, or the value of an option is invalid.
-            When the agent runs: it has no tool with one of the names in ``tools`` or ``evidence_tools``.
+        ConfigurationError: an option has another value.
 
-    >>> agent = create_agent(model, tools, middleware=[JuryMiddleware(jury)])  # doctest: +SKIP
-    >>> agent.invoke({"messages": [("user", "...")]})["jury_verdict"]["status"]  # doctest: +SKIP
-    'PASS'
+    >>> guard = JuryMiddleware(lambda case: "2018" in case.answer, name="year")
+    >>> agent = create_agent(model, tools, middleware=[guard])  # doctest: +SKIP
+    >>> guard.name
+    'year'
     """
 
     state_schema = JuryState
-    _advice = "Put that right and try again. Do not speak of the review."
-    _kinds: ClassVar[dict[str, type[JuryMiddleware]]] = {}
-    __signature__: ClassVar[Signature]
 
-    def __new__(cls, *_: object, when: str = "final", **__: object) -> JuryMiddleware:
-        """Create an object of the class for ``when``; LangChain inspects the class to find its hooks."""
-        if not isinstance(when, str) or when not in JuryMiddleware._kinds:
-            raise ConfigurationError(unknown("when=", when, JuryMiddleware._kinds))
-        return object.__new__(JuryMiddleware._kinds[when] if cls is JuryMiddleware else cls)
-
-    @explains_wrong_calls(
-        "JuryMiddleware(jury, on_fail='retry')",
-        order="the jury comes first, the rest by name",
-        needs="a jury is missing",
-    )
     def __init__(
         self,
         jury: JudgeLike,
         *,
         on_fail: OnFail = "retry",
-        max_retries: int = MAX_RETRIES,
-        when: When = "final",
-        on_undecided: OnUndecided | None = None,
-        tools: Sequence[str] | None = None,
+        max_retries: int = 2,
+        on_undecided: OnUndecided = "allow",
         refusal: str = REFUSAL,
-        feedback: Callable[[Judgment], str] | None = None,
-        field_map: FieldMapLike | None = None,
-        evidence_tools: EvidenceTools = None,
-        on_verdict: Sink | Sequence[Sink] | None = None,
-        keep_drafts: bool = False,
-        name: str | None = None,
-        store: StoreLike | None = None,
+        case: Callable[[Run], Case] = default_case,
+        on_verdict: Callable[[JudgedRun], Any] | None = None,
+        name: str = "",
+        store: Store | None = None,
         budget: Budget | None = None,
     ) -> None:
-        super().__init__()
-        if tools is not None and when != "tools":
-            raise ConfigurationError("tools= is a list of names, and goes with when='tools'")
-        if feedback is not None and on_fail in ("block", "annotate") and when != "tools":
-            raise ConfigurationError(f"feedback= goes with on_fail='retry': with on_fail={on_fail!r} no model gets it")
-        self._guard = AgentGuard(
+        check_word("on_fail", on_fail, OnFail)
+        super().__init__(
             jury,
-            on_fail=on_fail,
-            max_retries=max_retries,
+            max_retries=max_retries if on_fail == "retry" else 0,
             on_undecided=on_undecided,
             refusal=refusal,
-            feedback=feedback,
-            field_map=field_map,
-            evidence_tools=evidence_tools,
+            case=case,
             on_verdict=on_verdict,
-            keep_drafts=keep_drafts,
+            name=name,
             store=store,
             budget=budget,
-            advice=self._advice,
         )
-        self.when = when
-        self._judged_tools = None if tools is None else read_judged_tools(tools)
-        self._named_tools = NamedTools(self._judged_tools, self._guard.evidence)
-        self._guard.name = _name(self, jury, name)
+        self.annotates = on_fail == "annotate"
 
-    def __copy__(self) -> Self:
-        made: Self = object.__new__(type(self))
-        vars(made).update(vars(self))
-        with _NAMING:
-            _GIVEN[made] = _GIVEN[self]
-        return made
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
+        """Begin a turn without a verdict and a response; a checkpointer keeps those of the turn before."""
+        stale = {"structured_response": None} if state.get("structured_response") is not None else {}
+        asked = next((one for one in reversed(state["messages"]) if isinstance(one, HumanMessage)), None)
+        return {"jury_verdict": None, "jury_retries": {}, "jury_asked": asked, **stale}
 
-    def __deepcopy__(self, memo: object) -> Self:
-        """Return a copy with the same judge, store and budget, which cannot be copied themselves."""
-        return self.__copy__()
-
-    @property
-    def name(self) -> str:
-        return self._guard.name
-
-    @property
-    def jury(self) -> Judge:
-        """Judge of the middleware."""
-        return self._guard.jury
-
-
-class _ModelJury(JuryMiddleware):
-    """Middleware around the model, which judges a draft before it becomes a message of the state."""
-
-    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Start a turn: reset the verdict, the attempts and the drafts."""
-        turn = new_turn(state["messages"])
-        drafts: dict[str, Any] = {"jury_drafts": None} if self._guard.keep_drafts else {}
-        return {"jury_verdict": None, "jury_attempts": {}, "jury_turn": turn, **drafts}
-
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> Reviewed:
-        self._named_tools.check(request)
-        review = Review.of(self._guard, request)
-        while True:
-            with review.asking() as wanted:
-                response = handler(wanted)
-            if not is_draft(response, every=self.when == "every_model"):
-                return review.leave(response)
-            case, judgment = self._guard.judged(partial(review.case_of, response), request)
-            outcome, run = review.decide(response, case, judgment)
-            self._guard.tell(run)
-            if outcome != "rejected":
-                return review.conclude(response, outcome, judgment)
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
+        """Ask the model until the jury lets its answer pass, or the retries are used up."""
+        review = _Review(self, request)
+        while review.ended is None:
+            with review.drafting():
+                response = handler(review.request)
+            review.take(response, self.judged(review.run_of(response)) if _is_answer(response) else None)
+        return review.ended
 
     async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> Reviewed:
-        self._named_tools.check(request)
-        review = Review.of(self._guard, request)
-        while True:
-            with review.asking() as wanted:
-                response = await handler(wanted)
-            if not is_draft(response, every=self.when == "every_model"):
-                return review.leave(response)
-            case, judgment = await self._guard.ajudged(partial(review.case_of, response), request)
-            outcome, run = review.decide(response, case, judgment)
-            await self._guard.atell(run)
-            if outcome != "rejected":
-                return review.conclude(response, outcome, judgment)
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
+    ) -> Any:
+        """Ask the model like :meth:`wrap_model_call`, for asynchronous code."""
+        review = _Review(self, request)
+        while review.ended is None:
+            with review.drafting():
+                response = await handler(review.request)
+            review.take(response, await self.ajudged(review.run_of(response)) if _is_answer(response) else None)
+        return review.ended
 
-    @hook_config(can_jump_to=["end"])
-    def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """End the turn after a refusal, also if a structured response is still due.
-
-        Another middleware may have used an earlier answer of the model than the last one, or changed the refusal.
-        """
-        said, turn = last_ai(state["messages"]), TURNS.of(state)
-        if turn.outermost in (None, self.name):
-            TURNS.forget(state)
-        update: dict[str, Any] = {}
-        if is_blocked(said, self.name) or (turn.blocked_by == self.name and said is not None and not said.tool_calls):
-            update["jump_to"] = "end"
-            if state.get("structured_response") is not None:  # from an earlier turn; older releases leave it in place
-                update["structured_response"] = None
-        verdict = turn.verdicts.get(None if said is None else said.id)
-        if verdict is not None and verdict != state.get("jury_verdict"):
-            update["jury_verdict"] = verdict
-        return update or None
-
-
-class _FinalJury(_ModelJury):
-    """Middleware around the model, and around tools whose result is the answer."""
-
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
-        result = handler(request)
-        answer = DirectAnswer.of(request, result)
-        if answer is None:
-            return result
-        case, judgment = self._guard.judged(lambda: self._guard.case_of(answer.after(request.state)), request)
-        run, given = self._decided(answer, request.state, case, judgment)
-        self._guard.tell(run)
-        return given
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> Any:
+        """Judge the answer of a tool with ``return_direct``."""
+        result: Any = handler(request)
+        answer = _direct_answer(request, result)
+        return result if answer is None else self._direct(request, result, self.judged(_run_of_tool(request, answer)))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
-    ) -> ToolResult:
-        result = await handler(request)
-        answer = DirectAnswer.of(request, result)
+    ) -> Any:
+        """Judge the answer of a tool like :meth:`wrap_tool_call`, for asynchronous code."""
+        result: Any = await handler(request)
+        answer = _direct_answer(request, result)
         if answer is None:
             return result
-        case, judgment = await self._guard.ajudged(lambda: self._guard.case_of(answer.after(request.state)), request)
-        run, given = self._decided(answer, request.state, case, judgment)
-        await self._guard.atell(run)
-        return given
+        return self._direct(request, result, await self.ajudged(_run_of_tool(request, answer)))
 
-    def _decided(
-        self, answer: DirectAnswer, state: Mapping[str, Any], case: Case | None, judgment: Judgment
-    ) -> tuple[JudgedRun, ToolResult]:
-        """Decide on a tool result that is the answer; no model wrote it, so there is no retry."""
-        guard = self._guard
-        outcome = guard.outcome_of(judgment, calls=False, attempts=guard.max_retries)
-        run = guard.run_of(None, "agent", case, judgment, outcome=outcome, **attempt_of(state, guard.name))
-        if outcome == "blocked":
-            update: dict[str, Any] = {"jury_verdict": without_texts(judgment).to_dict()}
-            if guard.keep_drafts:
-                update["jury_drafts"] = [guard.draft_of(case, judgment, text=answer.text)]
-            return run, answer.refused(guard.refusal_of(judgment, like=None), update)
-        mark = None if outcome == "accepted" else partial(with_mark, kind=outcome, by=guard.name, judgment=judgment)
-        return run, answer.given({"jury_verdict": judgment.to_dict()}, mark)
+    def shows(self, judgment: Judgment) -> bool:
+        """Return whether the user gets the answer."""
+        return self.annotates or self.asking.lets_through(judgment)
 
-
-class _ToolJury(JuryMiddleware):
-    """Middleware around each tool call, and around the model to end a turn in which too many calls were rejected."""
-
-    # A forbidden action cannot be corrected, so the model needs an alternative to another try.
-    _advice = (
-        "Do not make the same call again. Go on without it, or with a call that this does not speak against; where "
-        "neither is possible, tell the user what you could not do."
-    )
-
-    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Start a turn, unless a jury of answers has started it."""
-        turn = new_turn(state["messages"])
-        return None if turn["asked"] == (state.get("jury_turn") or {}).get("asked") else {"jury_turn": turn}
-
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
-        if not self._is_judged(request):
-            return handler(request)
-        case, judgment = self._guard.judged(lambda: case_of_call(request, self._guard.case_of), request)
-        run, refusal = self._decided(request, case, judgment)
-        self._guard.tell(run)
-        return self._noted(handler(request), run) if refusal is None else refusal
-
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
-    ) -> ToolResult:
-        if not self._is_judged(request):
-            return await handler(request)
-        case, judgment = await self._guard.ajudged(lambda: case_of_call(request, self._guard.case_of), request)
-        run, refusal = self._decided(request, case, judgment)
-        await self._guard.atell(run)
-        return self._noted(await handler(request), run) if refusal is None else refusal
-
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> ModelResponse[Any] | AIMessage:
-        self._named_tools.check(request)
-        return self._ended(request) or handler(request)
-
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> ModelResponse[Any] | AIMessage:
-        self._named_tools.check(request)
-        return self._ended(request) or await handler(request)
-
-    def _ended(self, request: ModelRequest[Any]) -> AIMessage | None:
-        """Return the refusal if the last round had a rejected call and exceeded the number of attempts."""
-        state: Any = request.state
-        messages = state["messages"]
-        rounds, judgment = rejected_rounds(messages, self.name, (state.get("jury_turn") or {}).get("asked"))
-        if judgment is None or rounds <= self._guard.max_retries:
-            return None
-        return self._guard.refusal_of(judgment, like=last_ai(messages))
-
-    def _is_judged(self, request: ToolCallRequest) -> bool:
-        return self._judged_tools is None or request.tool_call["name"] in self._judged_tools
-
-    def _decided(
-        self, request: ToolCallRequest, case: Case | None, judgment: Judgment
-    ) -> tuple[JudgedRun, ToolMessage | None]:
-        """Decide on a call: return the run for the sinks, and the message that replaces a rejected call."""
-        call, guard = request.tool_call, self._guard
-        outcome = guard.outcome_of(judgment, calls=True, attempts=0)
-        rejected, ends = outcome in ("rejected", "blocked"), ends_turn(request)
-        if rejected:
-            outcome = "blocked" if ends else "rejected"
-        run = guard.run_of(call["id"], "tool", case, judgment, outcome=outcome, tool=call["name"])
-        if not rejected:
-            return run, None
-        if ends:  # the user reads the message, and no model does
-            refusal = guard.refusal_of(judgment, like=None)
-            said, extra = str(refusal.text), refusal.additional_kwargs
-        else:
-            said, extra = f"This call was not made. {guard.feedback_of(judgment)}", marked("tool", guard.name, judgment)
-        instead = ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error", additional_kwargs=extra)
-        return run, instead
-
-    def _noted(self, result: ToolResult, run: JudgedRun) -> ToolResult:
-        if not isinstance(result, ToolMessage):
-            return result
-        return with_mark(result, str(run.run.metadata["outcome"]), self.name, run.judgment)
+    def _direct(self, request: ToolCallRequest, result: Any, judgment: Judgment) -> Any:
+        """Return the result of a tool with its verdict; or the refusal, without the state that the tool writes."""
+        if not self.shows(judgment):
+            call = request.tool_call
+            refusal = ToolMessage(
+                self.refusal, tool_call_id=call["id"], name=call["name"], additional_kwargs=self.marks("blocked")
+            )
+            return Command(update={"messages": [refusal], "jury_verdict": plain_values(without_texts(judgment))})
+        update = {"jury_verdict": plain_values(judgment)}
+        if isinstance(result, Command):
+            written = result.update if isinstance(result.update, Mapping) else None
+            return result if written is None else replace(result, update={**written, **update})
+        return (
+            [*result, Command(update=update)]
+            if isinstance(result, list)
+            else Command(update={"messages": [result], **update})
+        )
 
 
-def _name(middleware: JuryMiddleware, jury: object, name: str | None) -> str:
-    """Return the given name, or one derived from the jury's name that no middleware with another jury uses.
+@dataclass
+class _Review:
+    """One call of the model with its drafts.
 
-    Middlewares of one jury share a name, so an application that builds its agent for each request gets the same node
-    names every time.
+    Attributes:
+        guard: the middleware.
+        request: what the model is asked next.
+        retried: how often it was asked again in this turn.
+        updates: what guards inside this one write to the state for the present draft.
+        ended: what enters the state; None while the model is to be asked.
     """
-    if name is not None and (not isinstance(name, str) or not name.strip() or set(name) & set(_RESERVED)):
-        raise ConfigurationError(
-            f"name= is a text without ':' and '|', which LangGraph reserves; not {plain_repr(name)}"
+
+    guard: JuryMiddleware
+    request: ModelRequest[Any]
+    updates: list[dict[str, Any]] = field(default_factory=list)
+    ended: Any = None
+
+    def __post_init__(self) -> None:
+        self.state: dict[str, Any] = {**self.request.state}
+        self.retried = (self.state.get("jury_retries") or {}).get(self.guard.name, 0)
+
+    @contextmanager
+    def drafting(self) -> Iterator[None]:
+        """Keep a draft, which may be withheld, out of the streams that show what models say."""
+        self.updates = []
+        token = _inner.set(self.updates)
+        config: RunnableConfig = {**(var_child_runnable_config.get() or {})}
+        if not self.guard.annotates:
+            config["callbacks"] = _without_streams(config.get("callbacks"))
+        outer = var_child_runnable_config.set(config)
+        try:
+            yield
+        finally:
+            var_child_runnable_config.reset(outer)
+            _inner.reset(token)
+
+    def run_of(self, response: ModelResponse[Any]) -> Run:
+        """Return the run that ends with a draft."""
+        said = _said(response)
+        return Run(
+            kind="agent",
+            inputs=_asked(self.state),
+            outputs={"messages": response.result, "structured_response": response.structured_response},
+            generator=None if said is None else said.response_metadata.get("model_name"),
         )
-    with _NAMING:
-        if name is None:
-            stem = re.sub(f"[{_RESERVED}]+", " ", middleware.jury.name).strip() or "jury"
-            stem = stem if middleware.when == "final" else f"{stem} {middleware.when}"
-            taken = {one.name for one, given in _GIVEN.items() if given is not jury}
-            numbered = (f"{stem} {number}" for number in range(2, len(taken) + 3))
-            name = next(one for one in (stem, *numbered) if one not in taken)
-        _GIVEN[middleware] = jury
-        middleware._guard.name = name
-    return name
+
+    def take(self, response: ModelResponse[Any], judgment: Judgment | None) -> None:
+        """End the review, or prepare the next request."""
+        retries = {"jury_retries": {self.guard.name: self.retried}}
+        if judgment is None:  # the model calls tools, or a guard inside has refused the answer
+            self.ended = ExtendedModelResponse(response, Command(update=retries)) if self.retried else response
+        elif self.guard.shows(judgment):
+            self._end(response, {"jury_verdict": plain_values(judgment), **retries})
+        elif judgment.status is Status.FAIL and self.retried < self.guard.max_retries:
+            self.retried += 1
+            self.request = _asked_again(self.request, response, judgment)
+        else:
+            for update in self.updates:  # their reasons may quote what is withheld
+                update.pop("jury_verdict", None)
+            said = _said(response)
+            refusal = AIMessage(
+                self.guard.refusal, name=said and said.name, additional_kwargs=self.guard.marks("blocked")
+            )
+            verdict = plain_values(without_texts(judgment))
+            self._end(ModelResponse(result=[refusal]), {"jury_verdict": verdict, **retries})
+
+    def _end(self, response: ModelResponse[Any], update: dict[str, Any]) -> None:
+        around = _inner.get()
+        if around is not None:
+            around += [*self.updates, update]
+        self.ended = ExtendedModelResponse(response, Command(update=update))
 
 
-def _without_self(method: Callable[..., object]) -> Signature:
-    shown = signature(method)
-    return shown.replace(parameters=list(shown.parameters.values())[1:])
+def _asked_again(request: ModelRequest[Any], response: ModelResponse[Any], judgment: Judgment) -> ModelRequest[Any]:
+    """Return the request with the draft and the reasons. The call of a structured response needs a result."""
+    said = (
+        f"This answer was reviewed and not accepted: {reasons_of(judgment)}\n"
+        "Put that right and answer again. Do not mention the review."
+    )
+    answered = {one.tool_call_id for one in response.result if isinstance(one, ToolMessage)}
+    calls = [call for one in response.result if isinstance(one, AIMessage) for call in one.tool_calls]
+    refused = [
+        ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error")
+        for call in calls
+        if call["id"] not in answered
+    ]
+    messages: list[Any] = [*request.messages, *response.result, *refused, HumanMessage(said)]
+    return request.override(messages=messages)
 
 
-JuryMiddleware._kinds.update(final=_FinalJury, every_model=_ModelJury, tools=_ToolJury)
-# Shown by help() and editors; `__new__` only declares `when`.
-JuryMiddleware.__signature__ = _without_self(JuryMiddleware.__init__)
-_RESERVED = ":|"
-_NAMING = Lock()
-_GIVEN: WeakKeyDictionary[JuryMiddleware, object] = WeakKeyDictionary()
+def reasons_of(judgment: Judgment) -> str:
+    """Return why something was rejected, in the words of those who rejected it."""
+    said = [one.reasoning for one in judgment.jurors() if one.status is Status.FAIL and one.reasoning]
+    return "; ".join(dict.fromkeys(said)) or judgment.reasoning or "no reason was given"
+
+
+def ends_turn(request: ToolCallRequest) -> bool:
+    """Return whether an agent answers with the result of a call: all tools that the model called are return_direct."""
+    if not getattr(request.tool, "return_direct", False):
+        return False
+    direct = {tool.name: tool.return_direct for tool in getattr(request.runtime, "tools", None) or ()}
+    said = next((one for one in reversed(request.state["messages"]) if isinstance(one, AIMessage)), None)
+    return all(direct.get(call["name"], True) for call in (said.tool_calls if said else ()))
+
+
+def check_word(name: str, value: object, words: Any) -> None:
+    """Refuse the value of an option that is none of its words."""
+    if value not in get_args(words):
+        raise ConfigurationError(f"{name}= is {' or '.join(map(repr, get_args(words)))}, not {value!r}")
+
+
+def is_marked(message: object, kind: str, by: str = "") -> bool:
+    """Return whether a message is one of a guard."""
+    marks = message.additional_kwargs.get("jury") if isinstance(message, AIMessage | ToolMessage) else None
+    return isinstance(marks, Mapping) and marks.get("kind") == kind and by in ("", marks.get("by"))
+
+
+async def _tell(sink: Callable[[JudgedRun], Any], judged: JudgedRun) -> None:
+    try:
+        await tell(sink, judged)
+    except Exception:
+        _log.warning("on_verdict= raised", exc_info=True)
+
+
+def _without_streams(callbacks: Any) -> Any:
+    """Return callbacks without those that stream messages and events; the others see every call of the model."""
+    if not isinstance(callbacks, BaseCallbackManager):
+        return callbacks
+    quiet = callbacks.copy()
+    for handlers in (quiet.handlers, quiet.inheritable_handlers):
+        handlers[:] = [one for one in handlers if not hasattr(one, "tap_output_iter")]
+    return quiet
+
+
+def _said(response: ModelResponse[Any]) -> AIMessage | None:
+    return next((one for one in reversed(response.result) if isinstance(one, AIMessage)), None)
+
+
+def _is_answer(response: ModelResponse[Any]) -> bool:
+    said = _said(response)
+    if said is None or is_marked(said, "blocked"):
+        return False
+    return response.structured_response is not None or not said.tool_calls
+
+
+def _direct_answer(request: ToolCallRequest, result: Any) -> str | None:
+    """Return the text with which a tool ends the turn; None if the agent goes on, or hands over to another."""
+    parts = result if isinstance(result, list) else [result]
+    messages = [one for part in parts for one in _messages_in(part)]
+    own = any(isinstance(one, ToolMessage) and one.tool_call_id == request.tool_call["id"] for one in messages)
+    left = any(isinstance(part, Command) and part.graph is not None for part in parts)
+    if not own or left or not ends_turn(request) or is_marked(messages[-1], "blocked"):
+        return None
+    return text_of(messages[-1])
+
+
+def _messages_in(part: Any) -> list[BaseMessage]:
+    if not isinstance(part, Command):
+        return [part]
+    written = part.update.get("messages") if isinstance(part.update, Mapping) else None
+    return [*written] if isinstance(written, list | tuple) else []
+
+
+def _run_of_tool(request: ToolCallRequest, answer: str) -> Run:
+    return Run(kind="agent", name=request.tool_call["name"], inputs=_asked(request.state), outputs={"answer": answer})
+
+
+def _asked(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a state with the question of the turn, also if a summary has replaced it."""
+    asked, messages = state.get("jury_asked"), state["messages"]
+    lost = asked is not None and all(one.id != asked.id for one in messages)
+    return {**state, "messages": [asked, *messages] if lost else messages}

@@ -1,20 +1,14 @@
-"""Juries for LlamaIndex: evaluators, judged runs, guards.
+"""LlamaIndex: evaluators, a watcher of an application's runs, a guarded query engine and a filter of nodes.
 
-Importing this package does not import LlamaIndex. Each name is loaded, together with LlamaIndex, when it is first used.
+Names are loaded when they are used.
 """
 
-from __future__ import annotations
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from typing import TYPE_CHECKING
-
-from jury_adapters.core.lazy import load
-
-if TYPE_CHECKING:
-    from jury_adapters.llama_index.case_reader import ato_case, to_case
-    from jury_adapters.llama_index.evaluators import JuryEvaluator
-    from jury_adapters.llama_index.external import from_evaluator
-    from jury_adapters.llama_index.guards import JuryGuardQueryEngine
-    from jury_adapters.llama_index.postprocessors import JuryNodePostprocessor
+if TYPE_CHECKING:  # for type checkers and editors; a test holds it to the table below
+    from jury_adapters.llama_index.evaluator import JuryEvaluationResult, JuryEvaluator
+    from jury_adapters.llama_index.guards import JuryGuardQueryEngine, JuryNodePostprocessor
     from jury_adapters.llama_index.presets import (
         JuryAnswerRelevancyEvaluator,
         JuryContextRelevancyEvaluator,
@@ -25,12 +19,19 @@ if TYPE_CHECKING:
         JuryPairwiseEvaluator,
         JuryRelevancyEvaluator,
     )
-    from jury_adapters.llama_index.results import JuryEvaluationResult
-    from jury_adapters.llama_index.retrieval_metrics import JuryRetrievalMetric
-    from jury_adapters.llama_index.run_judging import judge_runs
-    from jury_adapters.llama_index.spans import JurySpanHandler
-    from jury_adapters.llama_index.verdict_events import JuryVerdictEvent
+    from jury_adapters.llama_index.reading import run_of
+    from jury_adapters.llama_index.spans import JurySpanHandler, judge_runs
 
+_NAMES = {
+    "evaluator": "JuryEvaluationResult JuryEvaluator",
+    "guards": "JuryGuardQueryEngine JuryNodePostprocessor",
+    "presets": "JuryAnswerRelevancyEvaluator JuryContextRelevancyEvaluator JuryCorrectnessEvaluator "
+    "JuryFaithfulnessEvaluator JuryGuidelineEvaluator JuryHallucinationEvaluator JuryPairwiseEvaluator "
+    "JuryRelevancyEvaluator",
+    "reading": "run_of",
+    "spans": "JurySpanHandler judge_runs",
+}
+_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
 __all__ = [
     "JuryAnswerRelevancyEvaluator",
     "JuryContextRelevancyEvaluator",
@@ -44,46 +45,24 @@ __all__ = [
     "JuryNodePostprocessor",
     "JuryPairwiseEvaluator",
     "JuryRelevancyEvaluator",
-    "JuryRetrievalMetric",
     "JurySpanHandler",
-    "JuryVerdictEvent",
-    "ato_case",
-    "from_evaluator",
     "judge_runs",
-    "to_case",
+    "run_of",
 ]
 
-_HOMES = {
-    "case_reader": ("ato_case", "to_case"),
-    "evaluators": ("JuryEvaluator",),
-    "external": ("from_evaluator",),
-    "guards": ("JuryGuardQueryEngine",),
-    "postprocessors": ("JuryNodePostprocessor",),
-    "presets": (
-        "JuryAnswerRelevancyEvaluator", "JuryContextRelevancyEvaluator", "JuryCorrectnessEvaluator",
-        "JuryFaithfulnessEvaluator", "JuryGuidelineEvaluator", "JuryHallucinationEvaluator", "JuryPairwiseEvaluator",
-        "JuryRelevancyEvaluator",
-    ),
-    "results": ("JuryEvaluationResult",),
-    "retrieval_metrics": ("JuryRetrievalMetric",),
-    "run_judging": ("judge_runs",),
-    "spans": ("JurySpanHandler",),
-    "verdict_events": ("JuryVerdictEvent",),
-}  # fmt: skip
-_HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
-_LLAMA_INDEX = ("LlamaIndex", "llama-index")
-# Other packages add sub-packages to `llama_index`, so it may exist without LlamaIndex itself.
-_FRAMEWORKS = dict.fromkeys(("llama_index", "llama_index.core", "llama_index_instrumentation"), _LLAMA_INDEX)
 
-
-def __getattr__(name: str) -> object:
-    home = _HOME_OF.get(name)
-    if home is None:
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = load(home, name, _FRAMEWORKS)
-    globals()[name] = value
-    return value
+    try:
+        module = import_module(_HOMES[name])
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("llama_index"):
+            raise
+        raise ImportError(f"{name} needs llama-index-core: pip install 'jury-adapters[llama-index]'") from error
+    found = globals()[name] = getattr(module, name)
+    return found
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return [*__all__]

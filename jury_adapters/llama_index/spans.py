@@ -1,396 +1,478 @@
-"""Judging of an application's runs in the background: queries, chats and agents.
+"""JurySpanHandler, which judges the runs of a LlamaIndex application in the background; and judge_runs."""
 
-    >>> handler = JurySpanHandler(lambda case: "Paris" in case.answer, on_verdict=print).attach()
-    >>> handler.remove()
+import weakref
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from inspect import BoundArguments
+from threading import RLock
+from time import monotonic
+from typing import Any, Self
 
-A run is judged once, after the user has its answer, and never waits for its judgment.
-"""
-
-from __future__ import annotations
-
-import inspect
-import logging
-from collections.abc import Callable
-from functools import partial
-from itertools import takewhile
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self, Unpack
-
-from llama_index_instrumentation import get_dispatcher, root_manager
+from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
+from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
 from pydantic import PrivateAttr
 
-from jury_adapters.core.background.counts import Counts, Outcome
-from jury_adapters.core.background.judge_queue import JudgeQueue
-from jury_adapters.core.background.options import MAX_OPEN, JudgeQueueOptions
-from jury_adapters.core.background.shown_options import shows_options_of
-from jury_adapters.core.background.sink_calls import sinks_of
-from jury_adapters.core.background.watch import RunWatch, queue_of
-from jury_adapters.core.case import Case
-from jury_adapters.core.context import change_context, run_context
-from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.evidence import EvidenceTools
-from jury_adapters.core.field_map import FieldMapLike
-from jury_adapters.core.judge import Judge
-from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.core.runs import ending_of
-from jury_adapters.core.secrets import error_text
-from jury_adapters.llama_index.engines import Engines, wanted_engines
-from jury_adapters.llama_index.run_cases import RunCases
-from jury_adapters.llama_index.run_tracking import (
-    INPUT_STEP,
-    INSIDE,
-    METHODS,
-    ONLY_NAMED,
-    OpenRun,
-    Root,
-    inside,
-    kind_of,
-    note_input,
-    note_model,
-    starting_task,
+from jury_adapters.core.asking import JudgedRun
+from jury_adapters.core.budget import Budget
+from jury_adapters.core.case import Case, Step
+from jury_adapters.core.context import context
+from jury_adapters.core.judge import JudgeLike
+from jury_adapters.core.queue import JudgeQueue
+from jury_adapters.core.store import Store
+from jury_adapters.core.values import ConfigurationError, error_text
+from jury_adapters.inputs.run import Run, default_case
+from jury_adapters.llama_index.reading import (
+    asked_in,
+    earlier_in,
+    is_blocked,
+    joined,
+    nodes_of,
+    retrieved,
+    run_of,
+    step_of,
+    unread,
 )
-from jury_adapters.llama_index.verdict_events import emit
 
-if TYPE_CHECKING:
-    from jury_adapters.llama_index.runs import Asked
-    from jury_adapters.llama_index.streams import Ending
+_MOST_OPEN = 20_000
+"""Spans under way, and steps and nodes of a run; the oldest are forgotten, so that they do not fill the memory."""
+_KINDS = ("query", "chat", "agent", "workflow", "retriever")
+# The kind of a span, by the base class of whose method it is. A span of another method, or without an object, has none.
+_METHODS = {
+    "BaseQueryEngine": ("query", ("query", "aquery")),
+    "BaseChatEngine": ("chat", ("chat", "achat", "stream_chat", "astream_chat")),
+    "BaseWorkflowAgent": ("agent", ("run",)),
+    "AgentWorkflow": ("agent", ("run",)),
+    "Workflow": ("workflow", ("run",)),
+    "BaseRetriever": ("retriever", ("retrieve", "aretrieve")),
+    "BaseTool": ("tool", ("__call__", "call", "acall")),
+    "BaseLLM": ("llm", ()),
+}
+_FLOWS = ("agent", "workflow")
+_READINGS = "_jury_readings"  # where a streamed chat answer keeps who is told of its end
 
-_log = logging.getLogger(__name__)
 
+@dataclass(slots=True, eq=False)
+class _Node:
+    """Run under way, or the call of a tool in it.
 
-@shows_options_of(JudgeQueue)
-class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc]  # `close` of both
-    """Span handler that has each root run judged in the background.
-
-    :meth:`attach` makes it judge until :meth:`remove` or :meth:`close`; at the end of the process, pending runs are
-    still judged. For a block of code, use :class:`judge_runs`.
-
-    * A run inside another run (an engine behind a router, behind a tool of an agent, a retry) is part of that run. Only
-      a retriever that ``select=`` chooses is judged by itself where the run around it is not judged.
-    * The runs of this package's judges are ignored, and so is everything inside
-      ``with jury_adapters.core.context.judging():``. LlamaIndex's own evaluators are queries like any other: put them
-      into that block, or use ``select=``.
-    * Streams are judged when they have been read to the end. A stream that the user leaves early is counted as
-      ``abandoned`` and not judged, because its answer is incomplete.
-    * A run that raises is FAIL, and the judge is not asked; one that is cancelled is counted and not judged.
-    * A run whose answer is the refusal of a :class:`JuryGuardQueryEngine` is counted as ``skipped``. The run's
-      ``metadata["guard"]`` is the outcome of the guard in it. Of several guarded answers it is the gravest outcome, and
-      ``metadata["guards"]`` has those of all.
-    * If the same judge is attached twice, it judges a run once: the handler that was attached last does it. The other
-      one does not count the run or call its ``on_verdict``; the log warns of it once.
-
-    Args:
-        jury: any judge, or a function of a case.
-        select: the runs to judge: kinds (``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``, ``"retriever"``),
-            classes, names of classes (subclasses count), or a function of the engine and the name of the method called
-            on it. Default: all query engines, chat engines and agents. Other workflows, and retrievers, are judged
-            only if this option chooses them; the queries inside an unnamed workflow are runs of their own. The nodes of
-            a retriever are the contexts of a case without an answer, and their ids its ``metadata["retrieved_ids"]``.
-            Runs that this option excludes, and in which no retriever is judged, are counted as ``skipped``; an unknown
-            class name causes a warning, since it may be misspelt.
-        events: whether to emit a :class:`JuryVerdictEvent` per judged run, for LlamaIndex's event handlers.
-        max_open: the maximum number of runs under way; a further one drops the oldest, which is counted as evicted.
-        evidence_tools: the tools of an agent whose outputs are contexts: names, or a predicate of a step; by default
-            all but those known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``inputs`` and ``outputs``: paths by
-            field, ``{"answer": "outputs.metadata.text"}``, in addition to the fields that are always read; or a
-            function from the row to the case, called in the background. ``inputs`` are the arguments of the run by
-            name: ``query`` of an engine, ``message`` and ``chat_history`` of a chat, the keywords or the start event's
-            fields of a workflow. ``outputs`` is the return value of the run, or for a stream a mapping with
-            ``response`` (the answer), ``source_nodes``, ``sources`` and ``metadata``.
-        **options: as for :class:`jury_adapters.JudgeQueue`.
-
-    Raises:
-        ConfigurationError: an option is out of range.
+    Attributes:
+        begun: what is known at its start.
+        parent: what it runs in.
+        judged: whether it is judged.
+        documents: the nodes that were found in it.
+        steps: the calls of tools in it.
+        model: the model that was asked last.
+        wrote: whether a model was asked in it.
+        earlier: the conversation before the question, as a model got it.
+        refusal: the outputs of a guard in it that replaced an answer.
+        memory: that of a chat engine.
     """
 
-    _queue: JudgeQueue = PrivateAttr()
-    _given: JudgeLike = PrivateAttr()
-    _wanted: Callable[[object, str], bool] | None = PrivateAttr()
-    _open: dict[str, OpenRun] = PrivateAttr(default_factory=dict)
-    _streams: dict[str, OpenRun] = PrivateAttr(default_factory=dict)  # runs whose spans have ended
-    _max_open: int = PrivateAttr()
-    _cases: RunCases = PrivateAttr()
-    _removed: bool = PrivateAttr(default=False)
-    _replaced: bool = PrivateAttr(default=False)  # by a later handler, as the log says
-    _workflow: str = PrivateAttr(default="")  # the first workflow that is not judged by default
+    begun: Run
+    parent: "_Node | None"
+    judged: bool = False
+    documents: list[Any] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    model: str | None = None
+    wrote: bool = False
+    earlier: list[Any] = field(default_factory=list)
+    refusal: Any = None
+    memory: Any = None
+    started: float = field(default_factory=monotonic)
+
+    def run(self, response: Any = None, error: str | None = None) -> Run:
+        """Return what the jury judges."""
+        told = Run() if response is None else run_of(None, response)
+        inputs: Any = self.begun.inputs
+        if self.earlier and not inputs.get("messages"):
+            inputs = {**inputs, "messages": self.earlier}
+        found, heard = retrieved(self.documents), {step.tool for step in self.steps}
+        return replace(
+            self.begun,
+            inputs=inputs,
+            outputs=told.outputs,
+            # An engine tells what its writer saw; an agent does not know what was found inside its tools.
+            documents=(found or told.documents) if self.begun.kind in _FLOWS else (told.documents or found),
+            steps=(*self.steps, *(step for step in told.steps if step.tool not in heard)),
+            generator=self.model,
+            error=error,
+            elapsed_s=monotonic() - self.started,
+        )
+
+
+class JurySpanHandler(JudgeQueue):
+    """Watcher that judges the runs of a LlamaIndex application, in the background and after they ended.
+
+    It hears LlamaIndex's instrumentation from :meth:`attach` to :meth:`close`, in the whole process: queries, chats and
+    agents, synchronous, asynchronous and streamed. The outermost run is judged, once. Its contexts are the source nodes
+    of its response, else what retrievers and tools found; its steps are all calls of tools in it, also those of agents
+    inside tools and of sub-agents. What a tool returned that asked a model is no context, but the nodes that were
+    retrieved in it are. It raises nothing into the application and does not make it wait. What a judge of this package
+    calls itself is not judged; LlamaIndex's own evaluators are queries like any other, which ``select=`` can leave out.
+
+    A streamed query is judged when it was read to its end; a streamed chat when LlamaIndex has written its answer into
+    the memory, whoever reads it. A run that raised is FAIL without asking the jury.
+
+    Args:
+        jury: the jury, or a function of a case.
+        select: the kinds of runs to judge, of ``query``, ``chat``, ``agent``, ``workflow`` (of your own) and
+            ``retriever``; or a function of a run, called as it starts, with its kind, name (such as
+            ``RetrieverQueryEngine.query``), inputs and metadata. Of selected runs inside each other, the outermost is
+            judged.
+        case: makes the case of a run.
+        on_verdict: called with each :class:`JudgedRun`; a plain function runs in a thread.
+        sample: the share of runs that are judged, 0..1.
+        max_pending: the number of pending runs from which further ones are dropped.
+        max_concurrency: the number of runs judged at once.
+        store: where judgments are kept.
+        budget: the limit on spending.
+        exit_timeout: seconds to wait for pending runs at the end of the process.
+
+    Attributes:
+        counts: numbers of runs by what happened: ``judged``, ``unsampled`` and ``dropped``, also because they were
+            under way at :meth:`close`; not judged because they have no answer: ``abandoned`` (a stream that was left, a
+            run that was cancelled) and ``skipped`` (the refusal of a guard, nothing returned); ``evicted`` (they did
+            not end). Of exceptions: ``sink_errors`` of ``on_verdict``, and ``errors`` of ``select`` and of spans.
+
+    Raises:
+        ConfigurationError: an option has another value.
+
+    >>> handler = JurySpanHandler(lambda case: "2018" in case.answer).attach()
+    >>> index.as_query_engine().query("When?")  # doctest: +SKIP
+    >>> handler.close(), handler.counts["judged"]
+    (True, 0)
+    """
 
     def __init__(
         self,
         jury: JudgeLike,
         *,
-        select: Engines | None = None,
-        events: bool = False,
-        max_open: int = MAX_OPEN,
-        evidence_tools: EvidenceTools = None,
-        field_map: FieldMapLike | None = None,
-        **options: Unpack[JudgeQueueOptions],
+        select: Sequence[str] | Callable[[Run], bool] = ("query", "chat", "agent"),
+        case: Callable[[Run], Case] = default_case,
+        on_verdict: Callable[[JudgedRun], Any] | None = None,
+        sample: float = 1.0,
+        max_pending: int = 1000,
+        max_concurrency: int = 16,
+        store: Store | None = None,
+        budget: Budget | None = None,
+        exit_timeout: float = 10.0,
     ) -> None:
-        super().__init__(open_spans={}, completed_spans=[], dropped_spans=[], current_span_ids={})
-        self._given = jury
-        self._wanted = None if select is None else wanted_engines(select)
-        self._cases = RunCases(field_map, evidence_tools)
-        if events:
-            options["on_verdict"] = (*sinks_of(options.get("on_verdict")), emit)
-        self._queue = queue_of(jury, max_open, ("select", "events", "evidence_tools", "field_map"), **options)
-        self._max_open = max_open
-        # Read at each span of the application: pydantic takes a microsecond to find a private name.
-        vars(self).update(_open=self._open, _queue=self._queue, _wanted=self._wanted)
+        if not callable(select) and (isinstance(select, str) or not select or not {*select} <= {*_KINDS}):
+            raise ConfigurationError(
+                f"select= is a list of kinds ({', '.join(_KINDS)}) or a function of a run, not {select!r}"
+            )
+        super().__init__(
+            jury,
+            case=case,
+            on_verdict=on_verdict,
+            sample=sample,
+            max_pending=max_pending,
+            max_concurrency=max_concurrency,
+            store=store,
+            budget=budget,
+            exit_timeout=exit_timeout,
+        )
+        self.select = select
+        self._spans = _Spans(self)
 
-    @classmethod
-    def class_name(cls) -> str:
-        return "JurySpanHandler"
-
-    @property
-    def judge(self) -> Judge:
-        """Judge of the runs."""
-        return self._queue.judge
-
-    @property
-    def pending(self) -> int:
-        """Number of runs that wait or are being judged."""
-        return self._queue.pending
+    def _reset(self) -> None:
+        super()._reset()
+        self._tree = RLock()  # the garbage collector may close a stream, and so end a run, while a span is read
+        self._open: dict[str, _Node] = {}  # spans inside a judged run, and the innermost run or tool around each
 
     def attach(self) -> Self:
-        """Judge the runs of this process that begin from now on, and return the handler.
+        """Judge the runs that begin from now on, and return the handler.
 
         Raises:
-            ConfigurationError: the handler was removed or closed before.
+            ConfigurationError: the handler was closed.
         """
-        if self._removed:
-            raise ConfigurationError("this handler was removed or closed; create another one")
-        root = get_dispatcher()
-        if not any(handler is self for handler in root.span_handlers):
-            root.add_span_handler(self)
+        if self._closed:
+            raise ConfigurationError("this handler was closed; make another one")
+        if not any(one is self._spans for one in get_dispatcher().span_handlers):
+            get_dispatcher().add_span_handler(self._spans)
         return self
 
-    def remove(self) -> None:
-        """Detach the handler: runs that begin or end from now on are not judged; runs that have ended are.
+    def close(self, timeout: float | None = None) -> bool:
+        """Take no more runs, and wait for the pending ones; return whether all were judged."""
+        # A new list: others may iterate over it.
+        get_dispatcher().span_handlers = [one for one in get_dispatcher().span_handlers if one is not self._spans]
+        with self._tree, self._lock:
+            # Adding leaves out a count of nothing.
+            self.counts += Counter(dropped=sum(one.judged and one.begun.id == id_ for id_, one in self._open.items()))
+            self._open.clear()
+        return super().close(timeout)
 
-        A stream that is being read is judged at its end, unless :meth:`close` comes first.
-        """
-        self._removed = True
-        for dispatcher in tuple(root_manager.dispatchers.values()):
-            if any(handler is self for handler in dispatcher.span_handlers):  # a new list: others may iterate over it
-                dispatcher.span_handlers = [one for one in dispatcher.span_handlers if one is not self]
-        for id_ in tuple(self._open):
-            self._give_up(id_, "dropped")
+    def __enter__(self) -> Self:
+        return self.attach()
+
+    async def __aenter__(self) -> Self:
+        return self.attach()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def enter(self, id_: str, instance: Any, arguments: Mapping[str, Any], parent_id: str | None) -> None:
+        """Note that a span begins."""
+        if context().judging or self._closed:
+            return
+        name = id_.partition("-")[0]
+        kind = _kind_of(instance.__class__, name.rpartition(".")[2])
+        with self._tree:
+            parent = self._writing(instance, arguments) or self._open.get(parent_id or "")
+            if kind and parent and parent.begun.id == parent_id and parent.begun.kind in _FLOWS:
+                # The parts of a workflow run in its steps. Older ones leave their span in the context of the caller.
+                parent = parent.parent
+            if id_ in self._open or (parent is None and kind not in _KINDS):
+                return
+            if kind == "tool":
+                name = str(instance.metadata.name)
+                kind = "" if parent and (parent.begun.kind, parent.begun.name) == ("tool", name) else kind  # an adapter
+            if kind in ("", "llm") and parent is not None:
+                self._keep(id_, parent)
+                if kind:
+                    _hear(parent, instance, arguments)
+                return
+            node = _Node(
+                Run(
+                    id=id_,
+                    kind=kind,
+                    name=name,
+                    inputs=asked_in(kind, arguments),
+                    metadata={
+                        tag: one
+                        for tag, one in active_instrument_tags.get().items()
+                        if not tag.startswith("llamaindex.")
+                    },
+                ),
+                parent,
+            )
+            node.memory = getattr(instance, "_memory", None) if kind == "chat" else None
+            if parent is None:
+                node.judged = bool(self.select(node.begun)) if callable(self.select) else kind in self.select
+            if parent is not None or node.judged:
+                self._keep(id_, node)
+
+    def _writing(self, instance: Any, arguments: Mapping[str, Any]) -> _Node | None:
+        """Return the chat whose streamed answer a span writes, in a thread that knows nothing of it."""
+        if not isinstance(instance, StreamingAgentChatResponse):
+            return None
+        reading = vars(instance).get(_READINGS, {}).get(id(self))
+        node = (
+            next(
+                (
+                    one
+                    for one in self._open.values()
+                    if one.memory is not None and one.memory is arguments.get("memory")
+                ),
+                None,
+            )
+            if reading is None
+            else reading.node
+        )
+        if node is not None and node.judged:
+            self._read(node, instance, "achat_stream" if instance.chat_stream is None else "chat_stream")
+        return node
+
+    def _read(self, node: _Node, response: Any, name: str = "") -> None:
+        """Have a run judged when a stream of its response was read; ``name`` is the field with the stream."""
+        readings = vars(response).setdefault(_READINGS, {})
+        if id(self) not in readings:
+            nodes, sources = [*response.source_nodes], [*getattr(response, "sources", ())]
+            readings[id(self)] = _Reading(self, node, AgentChatResponse(source_nodes=nodes, sources=sources))
+            readings[id(self)].watch(response)
+        if name:
+            stream = getattr(response, name)
+            passed = _apassed_on if hasattr(stream, "__aiter__") else _passed_on
+            setattr(response, name, passed(stream, readings[id(self)]))
+
+    def _keep(self, id_: str, node: _Node) -> None:
+        self._open[id_] = node
+        while len(self._open) > _MOST_OPEN:
+            oldest = next(iter(self._open))
+            lost = self._open.pop(oldest)
+            if lost.judged and lost.begun.id == oldest:
+                self.count("evicted")
+
+    def leave(self, id_: str, instance: Any, result: Any, error: BaseException | None = None) -> None:
+        """Note that a span ended."""
+        with self._tree:
+            node = self._open.pop(id_, None)
+            # A tool that waits for a person is called again with the answer.
+            if node and node.begun.id == id_ and node.parent and type(error).__name__ != "WaitingForEvent":
+                _pass_on(node, node.parent, result, error)
+        if node and node.begun.id == id_ and node.judged:
+            self._finish(node, result, error)
+
+    def _finish(self, node: _Node, result: Any, error: BaseException | None = None) -> None:
+        """Have a run judged that ended, or count why it is not."""
+        if isinstance(error, Exception):
+            self.put(node.run(error=error_text(error)))
+        elif error is not None or (result is None and node.begun.kind in _FLOWS):  # cancelled, or its reader left
+            self.count("abandoned")
+        elif result is None or is_blocked(result):
+            self.count("skipped")
+        elif not self._wait_for_stream(node, result):
+            run = node.run(result)
+            if node.refusal and run.outputs == node.refusal:
+                self.count("skipped")
+            else:
+                self.put(run)
+
+    def _wait_for_stream(self, node: _Node, response: Any) -> bool:
+        """Return whether the answer is a stream, which is judged when it ends."""
+        name = unread(response)
+        has_writer = isinstance(response, StreamingAgentChatResponse) and response.is_writing_to_memory
+        if name or has_writer:  # a writer reads the stream itself
+            self._read(node, response, name)
+        if name:
+            vars(response)[_READINGS].pop(id(self)).watch(getattr(response, name))
+        return bool(name or has_writer)
+
+
+class _Reading:
+    """Reading of a streamed answer. It ends once: with the answer, with an error, or as nobody can read any more.
+
+    Attributes:
+        node: the run.
+        tokens: what was read.
+    """
+
+    def __init__(self, handler: JurySpanHandler, node: _Node, beside: Any) -> None:
+        self.node, self._handler, self._beside = node, handler, beside
+        self.tokens: list[Any] = []
+        self._left: Any = None
+
+    def watch(self, held: Any) -> None:
+        """Count the run as abandoned when this object, and no other, is gone."""
+        if self._left is not None:
+            self._left.detach()
+        self._left = weakref.finalize(held, self._handler.count, "abandoned")
+        self._left.atexit = False
+
+    def end(self, answer: Any, error: BaseException | None) -> None:
+        """Tell the end, of which only the first counts."""
+        if self._left.detach() is not None:
+            self._beside.response = answer
+            self._handler._finish(self.node, self._beside, error)
+
+    def __enter__(self) -> None:
+        """Begin to read a stream."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self.end(joined(self.tokens), error)
+
+
+def _passed_on(stream: Any, reading: _Reading) -> Iterator[Any]:
+    with reading:
+        for token in stream:
+            reading.tokens.append(token)
+            yield token
+
+
+async def _apassed_on(stream: Any, reading: _Reading) -> AsyncIterator[Any]:
+    with reading:
+        async for token in stream:
+            reading.tokens.append(token)
+            yield token
+
+
+class _Spans(BaseSpanHandler[BaseSpan]):
+    """What the dispatcher of LlamaIndex tells. It keeps no spans itself."""
+
+    _handler: JurySpanHandler = PrivateAttr()
+
+    def __init__(self, handler: JurySpanHandler) -> None:
+        super().__init__(open_spans={}, completed_spans=[], dropped_spans=[], current_span_ids={})
+        self._handler = handler
 
     def new_span(
         self,
         id_: str,
-        bound_args: inspect.BoundArguments,
-        instance: Any | None = None,
+        bound_args: BoundArguments,
+        instance: Any = None,
         parent_span_id: str | None = None,
         tags: dict[str, Any] | None = None,
-        **kwargs: Any,
+        **_: Any,
     ) -> None:
-        """Handle the start of a span, called by LlamaIndex; spans that are not root runs are not recorded."""
-        try:
-            kind = kind_of(type(instance))
-            if kind == "llm":
-                note_model(instance, bound_args)
-            elif INPUT_STEP in id_:
-                note_input(bound_args)
-            elif kind and not self._removed:
-                self._entered(id_, kind, bound_args, instance)
-        except Exception:
-            self._broke(id_)
+        self._quietly(self._handler.enter, id_, instance, bound_args.arguments, parent_span_id)
 
     def prepare_to_exit_span(
-        self,
-        id_: str,
-        bound_args: inspect.BoundArguments,
-        instance: Any | None = None,
-        result: Any | None = None,
-        **kwargs: Any,
+        self, id_: str, bound_args: BoundArguments, instance: Any = None, result: Any = None, **_: Any
     ) -> None:
-        """Handle the end of a span that succeeded or was cancelled, called by LlamaIndex."""
-        if id_ in self._open:
-            self._left(id_, partial(self._exited, result))
+        self._quietly(self._handler.leave, id_, instance, result)
 
     def prepare_to_drop_span(
-        self,
-        id_: str,
-        bound_args: inspect.BoundArguments,
-        instance: Any | None = None,
-        err: BaseException | None = None,
-        **kwargs: Any,
+        self, id_: str, bound_args: BoundArguments, instance: Any = None, err: BaseException | None = None, **_: Any
     ) -> None:
-        """Handle the end of a span with an exception, called by LlamaIndex."""
-        if id_ in self._open:
-            self._left(id_, partial(self._dropped, err))
+        self._quietly(self._handler.leave, id_, instance, None, err or RuntimeError("the run ended without a reason"))
 
-    def capture_propagation_context(self) -> dict[str, Any]:
-        """Return what marks a workflow that runs elsewhere as part of this run or judge, called by LlamaIndex."""
-        root = inside()
-        return {_PROPAGATED: {"judging": run_context().judging, "inside": root.id if root is not None else None}}
-
-    def restore_propagation_context(self, context: dict[str, Any]) -> None:
-        """Mark the context of a workflow that runs elsewhere, called by LlamaIndex."""
-        given = context.get(_PROPAGATED) or {}
-        if given.get("judging"):
-            change_context(judging=True)
-        if given.get("inside") and inside() is None:
-            INSIDE.set(Root(given["inside"], holders={_ELSEWHERE}))
-
-    def _open_runs(self) -> int:
-        return len(self._open) + len(self._streams)
-
-    def _detach(self) -> None:
-        self.remove()
-        for id_ in tuple(self._streams):
-            self._give_up(id_, "dropped")
-        if self._workflow and self._queue.counts == Counts():
-            _log.warning('nothing was judged: %s is a workflow, which select="workflow" judges', self._workflow)
-            self._workflow = ""
-
-    def _entered(self, id_: str, kind: str, arguments: inspect.BoundArguments, instance: object) -> None:
-        name = id_[: id_.find("-")]
-        method = name.rpartition(".")[2]
-        if method not in METHODS[kind] or run_context().judging or id_ in self._open:
-            return
-        around = inside()
-        seen = around is not None and around.id == id_  # another handler saw the span first
-        outer = None if around is None else around.parent if seen else None if around.is_beside() else around
-        if outer is not None and (kind != "retriever" or self._holds(outer)):
-            return
-        wanted, outcome = self._claims(id_, kind, instance, method)
-        for one in () if outer is None else outer.chain():
-            if one.id in self._open:
-                self._open[one.id].note_retriever(outcome, judged=wanted)
-        if kind in ONLY_NAMED and not wanted:
-            if outcome == "broken" and outer is None:
-                self._queue.count(outcome)
-            elif kind == "workflow" and self._wanted is None:
-                self._workflow = self._workflow or name
-            return
-        root = around if around is not None and seen else Root(id_, task=starting_task(kind, arguments), parent=outer)
-        root.holders.add(id(self))
-        if self._open_runs() >= self._max_open:
-            oldest = [one for runs in (self._open, self._streams) for one in tuple(runs.values())[:1]]
-            self._give_up(min(oldest, key=attrgetter("started")).root.id, "evicted")
-        token = None if seen else INSIDE.set(root)
-        self._open[id_] = opened = OpenRun(root, kind, name, token, dict(active_instrument_tags.get()))
-        opened.outcome = outcome
-        if wanted:
-            opened.asked = self._cases.asked(arguments)
-
-    def _holds(self, root: Root) -> bool:
-        """Whether a run, or one around it, is to be judged by this handler, or runs elsewhere, where it may be."""
-        opened = [(one, self._open.get(one.id) or self._streams.get(one.id)) for one in root.chain()]
-        return any(_ELSEWHERE in one.holders if run is None else run.asked is not None for one, run in opened)
-
-    def _claims(self, id_: str, kind: str, instance: object, method: str) -> tuple[bool, Outcome | None]:
-        """Return whether this handler is to judge the run, and if it is not, what to count.
-
-        Nothing is to be counted if a handler that was attached later with the same judge wants it, too.
-        """
+    def _quietly(self, hear: Callable[..., None], *span: Any) -> None:
+        """Count what a span raises; LlamaIndex would drop it without a word."""
         try:
-            if not self._wants(kind, instance, method):
-                return False, "skipped"
-            later = tuple(takewhile(lambda one: one is not self, reversed(get_dispatcher().span_handlers)))
-            replaced = any(
-                isinstance(one, JurySpanHandler) and one._given is self._given and one._wants(kind, instance, method)
-                for one in later
-            )
-            if replaced and not self._replaced:
-                self._replaced = True
-                _log.warning(_REPLACED, self.judge.name or type(self.judge).__name__)
-            return not replaced, None
-        except Exception:  # from a filter of the application
-            _log.exception(_BROKE, id_)
-            return False, "broken"
-
-    def _wants(self, kind: str, instance: object, method: str) -> bool:
-        return kind not in ONLY_NAMED if self._wanted is None else bool(self._wanted(instance, method))
-
-    def _left(self, id_: str, end: Callable[[OpenRun, Asked], bool]) -> None:
-        """Handle the end of a span; ``end`` returns whether its run continues all the same, as a stream does."""
-        opened = self._open.pop(id_, None)
-        if opened is None:
-            return
-        goes_on = False
-        try:
-            goes_on = opened.asked is not None and end(opened, opened.asked)
+            hear(*span)
         except Exception:
-            self._broke(id_)
-        if opened.outcome is not None:
-            self._queue.count(opened.outcome)
-        if not goes_on:
-            opened.root.holders.discard(id(self))
-        opened.leave()
-
-    def _exited(self, result: object, opened: OpenRun, asked: Asked) -> bool:
-        from jury_adapters.llama_index import runs, streams
-
-        if opened.root.heard is None:
-            opened.root.heard = runs.Heard()  # the model of a stream may be called while the stream is read
-        heard = opened.root.heard
-        if result is None and opened.kind not in ("agent", "workflow"):
-            self._queue.count("unanswered")
-        elif result is None:
-            if opened.root.task is None:
-                self._queue.count("cancelled")
-            else:  # older workflows give no other sign of a run that failed
-                case = self._cases.without_result(asked, heard)
-                self._queue.put(case, run=opened.run("the run ended without a result"))
-        elif streams.watch(result, partial(self._read, opened, self._cases.of_stream(asked, heard, result))):
-            self._streams[opened.root.id] = opened
-            return True
-        elif opened.root.is_refusal(result):
-            self._queue.count("skipped")
-        else:
-            self._queue.put(self._cases.of_result(asked, heard, result), run=opened.run())
-        return False
-
-    def _read(self, opened: OpenRun, case: Callable[..., Case], ending: Ending) -> None:
-        """End the run of a stream, read to its end or not; called by its reader or by the garbage collector."""
-        if self._streams.pop(opened.root.id, None) is None:  # it was given up, and counted as such
-            return
-        opened.root.holders.discard(id(self))
-        try:
-            if ending.abandoned:
-                self._queue.count("abandoned")
-            elif ending.error is not None:
-                self._failed(opened, case, ending.error)
-            elif opened.root.is_refusal(ending.answer):
-                self._queue.count("skipped")
-            else:
-                self._queue.put(lambda: case(lambda: ending.answer), run=opened.run())
-        except Exception:
-            self._broke(opened.root.id)
-
-    def _dropped(self, error: BaseException | None, opened: OpenRun, asked: Asked) -> bool:
-        self._failed(opened, self._cases.without_result(asked, opened.root.heard), error)
-        return False
-
-    def _failed(self, opened: OpenRun, case: Callable[[], Case], error: BaseException | None) -> None:
-        ending = "cancelled" if error is None else ending_of(error)
-        if ending == "failed" and error is not None:
-            self._queue.put(case, run=opened.run(error_text(error)))
-        elif ending != "failed":
-            self._queue.count(ending)
-
-    def _give_up(self, id_: str, outcome: Outcome) -> None:
-        opened = self._open.pop(id_, None) or self._streams.pop(id_, None)
-        if opened is not None:
-            opened.root.holders.discard(id(self))
-            if opened.asked is not None or opened.outcome is not None:
-                self._queue.count(opened.outcome or outcome)
-
-    def _broke(self, id_: str) -> None:
-        self._queue.count("broken")
-        _log.exception(_BROKE, id_)
+            self._handler.count("errors")
 
 
-_PROPAGATED = "jury_adapters"
-_BROKE = "watching run %s broke; the run itself goes on"
-_REPLACED = (
-    "the judge %s is attached twice: only the handler that was attached last judges a run that both select; "
-    "the counts and on_verdict of the other one leave it out"
-)
-_ELSEWHERE = 0  # the holder of a run in another process or context; no handler has this id
+def _pass_on(node: _Node, parent: _Node, result: Any, error: BaseException | None) -> None:
+    """Add what was found in a run or a tool to the run around it."""
+    failed = error is not None or bool(getattr(result, "is_error", False))
+    # What a failed attempt found is not what the answer rests on, but its calls were made.
+    parent.steps += (step.model_copy(update={"echo": True}) for step in node.steps) if failed else node.steps
+    if node.begun.kind == "tool":
+        arguments: Any = node.begun.inputs
+        parent.steps.append(step_of(node.begun.name, arguments, result, error, wrote=node.wrote))
+        if not failed:  # the model reads what the tool returned, unless another model wrote that from the nodes
+            parent.documents += nodes_of(getattr(result, "raw_output", None)) or (node.documents if node.wrote else ())
+    else:
+        if not failed:
+            parent.documents += nodes_of(result) or (() if node.begun.kind == "retriever" else node.documents)
+            parent.refusal = (run_of(None, result).outputs if is_blocked(result) else node.refusal) or parent.refusal
+            parent.model = node.model or parent.model
+        parent.wrote |= node.wrote
+    del parent.steps[:-_MOST_OPEN], parent.documents[:-_MOST_OPEN]
+
+
+def _hear(node: _Node, model: Any, arguments: Mapping[str, Any]) -> None:
+    """Note the call of a model, and the conversation that it was given."""
+    node.wrote = True
+    name = getattr(model, "model", None) or model.metadata.model_name
+    node.model = name if isinstance(name, str) and name not in ("", "unknown") else node.model
+    while node.parent is not None:
+        node = node.parent
+    given: Any = node.begun.inputs
+    asked = given.get("question") if node.begun.kind in ("chat", "agent") else None
+    found = earlier_in(arguments, asked) if isinstance(asked, str) and asked.strip() else []
+    # Messages are better than the pairs that were read from one text, in which a message may contain others.
+    if found and (len(found) > len(node.earlier) or isinstance(node.earlier[0], tuple)):
+        node.earlier = found
+
+
+@lru_cache(4096)
+def _kind_of(cls: type, method: str) -> str:
+    """Return the kind of a run, ``tool`` or ``llm``, by the names of the base classes; empty for other spans."""
+    bases = {one.__name__ for one in cls.__mro__ if one.__module__.partition(".")[0] in ("llama_index", "workflows")}
+    found = (kind for name, (kind, methods) in _METHODS.items() if name in bases and (method in methods or not methods))
+    return next(found, "")
+
+
+def judge_runs(jury: JudgeLike, **options: Any) -> JurySpanHandler:
+    """Return a handler for a block, ``with`` or ``async with``, in which the runs of the whole process are judged.
+
+    The block waits at its end until its runs are judged, at most ``exit_timeout`` seconds.
+
+    Args:
+        jury: the jury, or a function of a case.
+        **options: as for :class:`JurySpanHandler`.
+
+    >>> with judge_runs(lambda case: True) as handler:
+    ...     pass  # index.as_query_engine().query("When?")
+    >>> handler.counts["judged"]
+    0
+    """
+    return JurySpanHandler(jury, **options)

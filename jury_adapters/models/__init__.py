@@ -1,14 +1,20 @@
-"""Language models behind one interface. No other part of the package talks to vendors.
+"""Models: the port through which critics reach language models, and what stands behind it."""
 
-Prices are in USD per million tokens.
-
->>> from jury_adapters.models import family_of, set_price
->>> set_price("openai:my-model", input=0.5, output=2.0)  # doctest: +SKIP
->>> family_of("claude-haiku-4-5")
-'anthropic'
-"""
-
-from jury_adapters.core.model_families import family_of
+from jury_adapters.models.base import ChatModel, ModelError, Options, Prompt, Reply, Token, Turn
+from jury_adapters.models.names import model_of, open_model
+from jury_adapters.models.objects import FunctionModel
 from jury_adapters.models.prices import set_price
 
-__all__ = ["family_of", "set_price"]
+__all__ = [
+    "ChatModel",
+    "FunctionModel",
+    "ModelError",
+    "Options",
+    "Prompt",
+    "Reply",
+    "Token",
+    "Turn",
+    "model_of",
+    "open_model",
+    "set_price",
+]

@@ -1,70 +1,65 @@
-"""Interface through which critics use language models."""
+"""ChatModel, the port through which a critic reaches a language model, and what passes through it."""
 
-from __future__ import annotations
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from jury_adapters.core.case import Image
+from jury_adapters.core.judgment import NO_USAGE, Usage
+from jury_adapters.core.values import JuryError, without_keys
 
-from jury_adapters.core.images import Image
-from jury_adapters.core.usage import NO_USAGE, Usage
-from jury_adapters.core.values import JsonValue
-
-Schema: TypeAlias = Mapping[str, JsonValue]
+Schema = Mapping[str, Any]
 Finish = Literal["stop", "length", "refusal", "filter", "other"]
+Kind = Literal["rate_limited", "unavailable", "timeout", "refused", "account", "bad_reply", "down"]
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Message of the exchange with the model.
-
-    Attributes:
-        role: who says it.
-        text: the text.
-        images: images before the text; each has its number in the message, from 1, and its role.
-    """
+    """Message of the exchange with a model; the images come before the text."""
 
     role: Literal["user", "assistant"]
     text: str
     images: tuple[Image, ...] = ()
 
-    def parts(self) -> Iterator[str | Image]:
-        """Yield the content in order: a heading and the image for each image, then the text."""
-        for number, image in enumerate(self.images, start=1):
-            yield f"Image {number}, which belongs to the {image.role}:"
-            yield image
-        yield self.text
-
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Prompt for a model. The rubric comes first, because it is the same for every case and vendors cache it."""
+    """Prompt for a model.
+
+    Attributes:
+        system: the instructions. They come first and are the same for every case, so vendors cache them.
+        turns: the messages, of which the last is the user's.
+    """
 
     system: str
     turns: tuple[Turn, ...]
 
-    @classmethod
-    def of(cls, user: str, system: str = "") -> Prompt:
-        """Create a prompt of one user message."""
-        return cls(system, (Turn("user", user),))
+    def followed_by(self, reply: str, request: str) -> "Prompt":
+        """Return the exchange with the model's reply and a further request at its end."""
+        return Prompt(self.system, (*self.turns, Turn("assistant", reply), Turn("user", request)))
 
     @property
-    def images(self) -> tuple[Image, ...]:
-        """All images of the prompt."""
-        return tuple(image for turn in self.turns for image in turn.images)
+    def text(self) -> str:
+        """The instructions and the messages as one text, without the images."""
+        return "\n\n".join(part for part in (self.system, *(turn.text for turn in self.turns)) if part)
 
-    def followed_by(self, reply: str, request: str) -> Prompt:
-        """Return the exchange with the model's reply and a further request appended."""
-        return Prompt(self.system, (*self.turns, Turn("assistant", reply), Turn("user", request)))
+    @property
+    def estimated_tokens(self) -> int:
+        """A generous estimate of the input tokens: three bytes of text each, and 1,500 for an image.
+
+        >>> Prompt("Judge.", (Turn("user", "Is it true?"),)).estimated_tokens
+        7
+        """
+        return len(self.text.encode("utf-8", "replace")) // 3 + 1 + 1_500 * sum(len(turn.images) for turn in self.turns)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options for the answer of a model; None means the vendor's default.
+    """Options of one answer; None is the vendor's default.
 
     Attributes:
-        temperature: 0 for the most likely answer. For a model that refuses the parameter, it is left out.
-        max_tokens: the maximum number of output tokens, including hidden reasoning.
+        temperature: 0 for the most likely answer.
+        max_tokens: the largest number of output tokens, hidden reasoning included.
         logprobs: whether to return the probabilities of the answer's tokens, where the vendor has them.
     """
 
@@ -73,9 +68,12 @@ class Options:
     logprobs: bool = False
 
 
+NO_OPTIONS = Options()
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
-    """Token of the answer with its alternatives, as natural logarithms of probabilities."""
+    """Token of an answer with its alternatives; probabilities are natural logarithms."""
 
     text: str
     logprob: float
@@ -87,14 +85,13 @@ class Reply:
     """Reply of a model.
 
     Attributes:
-        text: the answer as text; empty when there was none.
-        usage: tokens, one call, and the cost if the price is known.
+        text: the answer; empty if there is none.
+        usage: one call, its tokens, and its cost if the price is known.
         model: the model that answered, by the vendor's own name.
-        finish: the reason for the end: ``"stop"`` (done), ``"length"`` (cut off), ``"refusal"``, ``"filter"`` (the
-            vendor's content filter), or ``"other"``.
-        detail: the refusal's text, or another explanation of ``finish``.
-        logprobs: the answer's tokens, or None when the vendor gives none.
-        request_id: the vendor's id of the request, for support.
+        finish: why it ended: ``stop`` (done), ``length`` (cut off), ``refusal``, ``filter`` (the vendor's content
+            filter), or ``other``.
+        detail: the text of a refusal, or another explanation of ``finish``.
+        logprobs: the tokens of the answer; None if the vendor gives none.
     """
 
     text: str
@@ -103,19 +100,48 @@ class Reply:
     finish: Finish = "stop"
     detail: str = ""
     logprobs: tuple[Token, ...] | None = None
-    request_id: str | None = None
+
+
+class ModelError(JuryError):
+    """A call of a model failed. Keys are removed from the message.
+
+    Attributes:
+        kind: what happened: ``rate_limited``, ``unavailable`` (the server or the network), ``timeout``, ``refused`` (a
+            request that the vendor does not accept), ``account`` (no key, no credit, no access), ``bad_reply`` (an
+            answer that is none), ``down`` (not sent, because the model counts as down).
+        transient: whether another attempt may help.
+        retry_after: seconds that the vendor asks to wait; None if it does not say.
+        sent: whether the request may be billed: it was sent, and the vendor did not answer it with an error.
+        status: the HTTP status; None if there is none.
+        parameter: the parameter of the request that the vendor does not accept, if it names one.
+        usage: the usage of all attempts of the call; set by :func:`jury_adapters.models.limits.ask_model`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        kind: Kind = "refused",  # the default lets an exception be unpickled, which restores its attributes afterwards
+        *,
+        transient: bool = False,
+        retry_after: float | None = None,
+        sent: bool = True,
+        status: int | None = None,
+        parameter: str = "",
+    ) -> None:
+        super().__init__(without_keys(message))
+        self.kind, self.transient, self.retry_after, self.sent = kind, transient, retry_after, sent
+        self.status, self.parameter, self.usage = status, parameter, NO_USAGE
 
 
 @runtime_checkable
 class ChatModel(Protocol):
     """Model that answers in text.
 
-    A store identifies a model by its name, and by its attribute ``address`` or ``base_url`` if it has one.
-
     Attributes:
-        name: ``"vendor:model"``, as it is shown in verdicts.
-        model: the model's own name, from which its family is read.
-        takes_images: True if the model can be given images. A model without this attribute is not given any.
+        name: the name in verdicts, such as ``openai:gpt-4o-mini``.
+        model: the model's own name, from which its vendor family is read.
+        identity: what a store identifies the model by: its name, its effective address, and the settings that change
+            its answers. It holds no key.
     """
 
     @property
@@ -124,72 +150,20 @@ class ChatModel(Protocol):
     @property
     def model(self) -> str: ...
 
-    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = ...) -> Reply:
-        """Make one request.
+    @property
+    def identity(self) -> str: ...
+
+    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = NO_OPTIONS) -> Reply:
+        """Send one request, without a retry.
 
         Args:
             prompt: the prompt.
-            schema: a JSON schema for the answer; used if the vendor can enforce it, else left out.
-            options: options for the answer.
-
-        Raises:
-            ModelError: the call failed; the error says how, and whether another attempt may help.
-        """
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Question to a decision model.
-
-    Attributes:
-        text: the question.
-        kind: ``"predicate"`` (is it true?), ``"choice"`` (one of ``choices``) or ``"score"`` (a level of ``choices``).
-        choices: the labels of a choice, or the levels of a score from lowest to highest.
-    """
-
-    text: str
-    kind: Literal["predicate", "choice", "score"] = "predicate"
-    choices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Answer of a decision model to one question.
-
-    Attributes:
-        probabilities: those of ``"yes"`` and ``"no"``, or of each choice or level; empty when refused.
-        confidence: the model's own confidence, 0..1, or None.
-        refused: the reason for a refusal, which is an abstention; None if the model answered.
-    """
-
-    probabilities: Mapping[str, float] = field(default_factory=dict)
-    confidence: float | None = None
-    refused: str | None = None
-
-
-@runtime_checkable
-class DecisionModel(Protocol):
-    """Model that answers many questions about one text in one request, with probabilities instead of text."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def model(self) -> str: ...
-
-    async def decide(self, text: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
-        """Answer every question about the text, in order.
+            schema: a JSON schema of the answer; left out where the vendor cannot enforce it.
+            options: options of the answer.
 
         Raises:
             ModelError: the call failed.
         """
 
-
-class Named(Protocol):
-    """Any model: one that writes, or one that decides."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def model(self) -> str: ...
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Return the cost of so many tokens in US dollars; None if the price is unknown."""

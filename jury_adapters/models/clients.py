@@ -1,101 +1,139 @@
-"""Asynchronous clients, one per event loop."""
+"""Clients of the vendors' SDKs: without redirects and retries, with bounded bodies, and one per event loop.
 
-from __future__ import annotations
+An asynchronous client must not cross event loops: its connections belong to the loop that opened them.
+"""
 
 import asyncio
-import atexit
-import os
-from collections.abc import AsyncGenerator, Callable, Hashable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
-from typing import Any, Protocol, TypeVar
-from weakref import WeakKeyDictionary
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Generic, TypeVar
 
-C = TypeVar("C", bound="Closable")
+from jury_adapters.core.values import ConfigurationError
+from jury_adapters.models.errors import bad_reply
+
+T = TypeVar("T")
+LARGEST = 32 * 2**20
+"""Bytes of the largest body that is read."""
+LARGEST_ERROR = 2**16
+"""Bytes that are read of the body of an error."""
 
 
-class Closable(Protocol):
-    """Asynchronous client of an SDK, or aiohttp session."""
+class PerLoop(Generic[T]):
+    """Values that are made once for each event loop, and forgotten after it is closed.
 
-    async def close(self) -> None: ...
-
-
-async def shared_client(identity: Hashable, make: Callable[[], C]) -> C:
-    """Return the running loop's client of this identity, created if there is none.
-
-    An asynchronous client must not cross event loops, and a new one per call would be slow. So there is one per loop
-    and identity (server, key, settings), shared by all critics. It is closed when its loop shuts down its asynchronous
-    generators, as ``asyncio.run`` does at its end. A child process after a fork makes clients of its own.
+    Args:
+        make: makes a value on the running loop.
+        close: closes it when the loop shuts down, as ``asyncio.run`` does at its end.
     """
-    loop = asyncio.get_running_loop()
-    clients = _CLIENTS.get(loop)
-    if clients is None:
-        _abandon_clients_of_closed_loops()
-        clients = _CLIENTS.setdefault(loop, {})
-    found = clients.get(identity)
-    if found is None:
-        client = make()
-        closer = _closer(client)
-        clients[identity] = found = (client, closer)
-        await anext(closer)  # started, so that the loop registers it and closes it at its end
-    return found[0]  # type: ignore[return-value]
+
+    def __init__(self, make: Callable[[], Awaitable[T]], close: Callable[[T], Awaitable[None]] | None = None) -> None:
+        self._make, self._close = make, close
+        self._values: dict[asyncio.AbstractEventLoop, tuple[T, AsyncGenerator[None, None]]] = {}
+
+    async def get(self) -> T:
+        """Return the value of the running loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._values:
+            made = await self._make()
+            self._values[loop] = made, self._until_the_loop_ends(made)
+            await anext(self._values[loop][1])  # started, so that the loop knows it
+        return self._values[loop][0]
+
+    async def _until_the_loop_ends(self, made: T) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            self._values.pop(asyncio.get_running_loop(), None)  # a client refers to its loop, which could not be freed
+            if self._close is not None:
+                await self._close(made)
 
 
-async def _closer(client: Closable) -> AsyncGenerator[None, None]:
+def sdk_of(name: str) -> ModuleType:
+    """Import an SDK.
+
+    Raises:
+        ConfigurationError: it is not installed.
+    """
     try:
-        yield
-    finally:
-        _CLIENTS.pop(asyncio.get_running_loop(), None)  # a client refers to its loop, which would never be freed
-        await client.close()
+        return import_module(name)
+    except ImportError:
+        raise ConfigurationError(f"this model needs the {name} SDK: pip install 'jury-adapters[{name}]'") from None
 
 
-def _abandon_clients_of_closed_loops() -> None:
-    """Close the sessions of loops that were closed without shutting down their asynchronous generators.
+def http_package(sdk: ModuleType) -> ModuleType:
+    """Return the HTTP package on which an SDK runs: httpx2, or httpx for older SDKs."""
+    kind = next(one for one in sdk.DefaultAsyncHttpxClient.__mro__ if one.__name__ == "AsyncClient")
+    return import_module(kind.__module__.partition(".")[0])
 
-    Their own ``close`` needs the loop. Unclosed sessions log an error when they are collected. The clients of SDKs
-    cannot be closed without their loop, and are kept.
+
+async def http_client(sdk: str, timeout: Any) -> Any:
+    """Return the running loop's HTTP client for an SDK, which all clients with this time limit share.
+
+    It holds no key and no address, follows no redirect, asks for no compression, and reads bodies up to a limit.
     """
-    for loop, clients in [(loop, clients) for loop, clients in tuple(_CLIENTS.items()) if loop.is_closed()]:
-        for identity, (client, _) in tuple(clients.items()):
-            connector = getattr(client, "connector", None)
-            if connector is not None:
-                del clients[identity]
-                client.detach()  # type: ignore[attr-defined]
-                for connections in tuple(connector._conns.values()):
-                    for protocol, _ in tuple(connections):
-                        _close_without_loop(protocol.transport)
-                connector._close()
-        if not clients:
-            _CLIENTS.pop(loop, None)
+    pools = await _POOLS.get()
+    kind = sdk, repr(timeout)
+    if kind not in pools:
+        module = sdk_of(sdk)
+        pools[kind] = module.DefaultAsyncHttpxClient(
+            timeout=timeout,
+            follow_redirects=False,
+            headers={"accept-encoding": "identity"},
+            event_hooks={"response": [partial(_bound, http_package(module).ByteStream)]},
+        )
+    return pools[kind]
 
 
-def _close_without_loop(transport: Any) -> None:
-    """Close the socket of a transport whose loop is closed; asyncio itself would need the loop for it."""
-    inner = getattr(getattr(transport, "_ssl_protocol", None), "_transport", None) or transport
-    for close in (getattr(inner, "abort", None), partial(getattr(inner, "_call_connection_lost", _nothing), None)):
-        with suppress(Exception):
-            if close is not None:
-                close()
+def is_sdk_client(value: object) -> bool:
+    """Whether a value is an asynchronous client of an SDK."""
+    return type(value).__name__.startswith("Async") and hasattr(value, "with_options") and _root(value) in _SDKS
 
 
-def _nothing(_: object) -> None:
-    return
+async def client_of_this_loop(client: Any) -> Any:
+    """Return a copy of an SDK's client whose connections belong to the running loop, with all its settings.
 
-
-def _keep_clients_of_the_parent() -> None:
-    """Keep the parent's clients alive in a child process, unused.
-
-    Closing them there would take the parent's sockets out of the selector that both processes share.
+    A client whose owner made the HTTP client inside is returned as it is: that may have proxies and certificates.
     """
-    global _CLIENTS  # noqa: PLW0603
-    _OF_THE_PARENT.append(_CLIENTS)
-    _CLIENTS = WeakKeyDictionary()
+    if not type(client._client).__name__.endswith("AsyncHttpxClientWrapper"):
+        return client
+    return client.with_options(http_client=await http_client(_root(client), client.timeout))
 
 
-_Clients = WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, tuple[Closable, AsyncGenerator[None, None]]]]
-_CLIENTS: _Clients = WeakKeyDictionary()
-_OF_THE_PARENT: list[Any] = []
+def _root(value: object) -> str:
+    """Return the SDK of a client, whose class may be derived."""
+    roots = (kind.__module__.partition(".")[0] for kind in type(value).__mro__)
+    return next((one for one in roots if one in _SDKS), "")
 
-atexit.register(_abandon_clients_of_closed_loops)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_keep_clients_of_the_parent)
+
+async def _bound(make_stream: Callable[[bytes], Any], response: Any) -> None:
+    """Read the body of a response, up to a limit, before anything decompresses it."""
+    failed = response.status_code >= 300
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity") and not failed:
+        raise bad_reply("the body is compressed, which was not asked for")
+    limit, body = LARGEST_ERROR if failed else LARGEST, bytearray()
+    async for piece in response.stream:
+        body += piece
+        if len(body) > limit:
+            break
+    await response.stream.aclose()
+    if len(body) > limit and not failed:
+        raise bad_reply(f"the body is larger than {limit // 2**20} MiB")
+    if failed:
+        response.headers.pop("content-encoding", None)
+    response.stream = make_stream(bytes(body[:limit]))
+
+
+async def _no_pools() -> dict[tuple[str, str], Any]:
+    return {}
+
+
+async def _close_pools(pools: dict[tuple[str, str], Any]) -> None:
+    for http in pools.values():
+        await http.aclose()
+
+
+_SDKS = ("openai", "anthropic")
+_POOLS = PerLoop(_no_pools, _close_pools)

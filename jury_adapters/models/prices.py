@@ -1,108 +1,134 @@
-"""Price of a call: the list prices of :data:`jury_adapters.vendors.VENDORS`, which a user can extend or override.
+"""Prices of tokens, and the usage of a call.
 
-The table is a convenience as of a date, not a guarantee. A model that is not in it has an *unknown* price: its calls
-cost ``None`` and make a sum incomplete, never 0.
+A model that is in no table has an unknown price: its cost is None, never 0. Cached input counts at the full price, so
+a cost is not too low.
 """
 
-from __future__ import annotations
-
 import re
-from dataclasses import dataclass
-from math import inf
+from functools import cache
+from math import isfinite
+from typing import Any
 
-from jury_adapters.core.errors import ConfigurationError, plain_repr
-from jury_adapters.core.usage import Usage
-from jury_adapters.vendors import VENDORS
+from jury_adapters.core.judgment import Usage
+from jury_adapters.core.values import ConfigurationError
+from jury_adapters.models.vendors import VENDORS
 
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars per million tokens.
-
-    Attributes:
-        input: uncached input.
-        output: output, including hidden reasoning.
-        cached: input read from the vendor's cache; the same as ``input`` when None.
-    """
-
-    input: float
-    output: float
-    cached: float | None = None
-
-    def halved(self) -> Price:
-        """Return half of the price."""
-        return Price(self.input / 2, self.output / 2, None if self.cached is None else self.cached / 2)
-
-
-PRICES: dict[str, Price] = {
-    f"{name}:{model}": Price(*price) for name, vendor in VENDORS.items() for model, price in vendor.prices.items()
+PRICES_AS_OF = "2025-10"
+PRICES: dict[str, tuple[float, float]] = {
+    "openai:gpt-4o": (2.50, 10.00),
+    "openai:gpt-4o-mini": (0.15, 0.60),
+    "openai:gpt-4.1": (2.00, 8.00),
+    "openai:gpt-4.1-mini": (0.40, 1.60),
+    "openai:gpt-4.1-nano": (0.10, 0.40),
+    "openai:gpt-5": (1.25, 10.00),
+    "openai:gpt-5-mini": (0.25, 2.00),
+    "openai:gpt-5-nano": (0.05, 0.40),
+    "openai:o3": (2.00, 8.00),
+    "openai:o4-mini": (1.10, 4.40),
+    "anthropic:claude-opus-4-1": (15.00, 75.00),
+    "anthropic:claude-sonnet-4": (3.00, 15.00),
+    "anthropic:claude-sonnet-4-5": (3.00, 15.00),
+    "anthropic:claude-haiku-4-5": (1.00, 5.00),
+    "anthropic:claude-3-5-haiku": (0.80, 4.00),
+    "gemini:gemini-2.5-pro": (1.25, 10.00),
+    "gemini:gemini-2.5-flash": (0.30, 2.50),
+    "gemini:gemini-2.5-flash-lite": (0.10, 0.40),
+    "mistral:mistral-small": (0.10, 0.30),
+    "mistral:mistral-large": (2.00, 6.00),
 }
-_MOST_USD = 1e6  # a vendor's statement of a higher cost of one call is ignored
-_BATCH = "/batch"  # both vendors that have batches charge half the list price for them
+"""US dollars per million tokens of input and of output, from the vendors' price lists of :data:`PRICES_AS_OF`."""
+
+_SET: dict[str, tuple[float, float]] = {}
+_OTHER_NAMES = {"google_genai": "gemini", "google_vertexai": "gemini", "mistralai": "mistral"}  # LangChain's
 _DATED = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|\d{4})$")
 
 
-def set_price(name: str, *, input: float, output: float, cached: float | None = None) -> None:  # noqa: A002
+def set_price(model: str, *, input_per_million: float, output_per_million: float) -> None:
     """Set the price of a model, for this process.
 
     Args:
-        name: ``"vendor:model"``; ``"vendor/batch:model"`` for its price in a batch, which is half by default.
-        input: US dollars per million input tokens.
-        output: US dollars per million output tokens.
-        cached: US dollars per million cached input tokens; the same as ``input`` by default.
+        model: ``"vendor:model"``, or the ``name`` of a model object.
+        input_per_million: US dollars per million input tokens, from 0.
+        output_per_million: US dollars per million output tokens, from 0.
 
     Raises:
         ConfigurationError: a price is negative, or the name has no vendor.
+
+    >>> set_price("vllm:our-judge", input_per_million=0.2, output_per_million=0.4)
+    >>> price("vllm:our-judge", 1_000_000, 500_000)
+    0.4
     """
-    if ":" not in name:
-        raise ConfigurationError(f"a price belongs to 'vendor:model', not {plain_repr(name)}")
-    if not all(0 <= price < inf for price in (input, output, cached or 0.0)):
-        raise ConfigurationError(f"a price is a finite number from 0, not {input}, {output} or {cached}")
-    PRICES[name] = Price(input, output, cached)
+    if ":" not in model or not all(isfinite(one) and one >= 0 for one in (input_per_million, output_per_million)):
+        raise ConfigurationError(
+            f"a price is two numbers from 0 for 'vendor:model', not {input_per_million} and {output_per_million} "
+            f"for {model!r}"
+        )
+    _SET[model] = (input_per_million, output_per_million)
 
 
-def price_of(vendor: str, model: str) -> Price | None:
-    """Return the price of a model, or None if it is unknown. A dated name falls back to the undated one.
+def price(model: str, input_tokens: int, output_tokens: int) -> float | None:
+    """Return the cost of so many tokens in US dollars; None if the price is unknown.
 
-    An example of a dated name is ``gpt-4o-2024-08-06``. A server of the user's own costs nothing per token.
-    ``"openai/batch"`` is the vendor ``"openai"`` asked in batches (see :func:`batch_vendor`). Its price is half the
-    normal one, unless a separate price is set.
+    A price that was set comes first, then that of the package ``genai-prices`` if it is installed, then our own table.
+    A name with a date has the price of the name without it, and a server of one's own costs nothing.
     """
-    found = PRICES.get(f"{vendor}:{model}") or PRICES.get(f"{vendor}:{_DATED.sub('', model)}")
-    if found is None and vendor.endswith(_BATCH):
-        listed = price_of(vendor.removesuffix(_BATCH), model)
-        return None if listed is None else listed.halved()
-    return Price(0.0, 0.0) if found is None and _is_free(vendor) else found
+    found = _SET.get(model) or _listed(model)
+    return None if found is None else (input_tokens * found[0] + output_tokens * found[1]) / 1e6
 
 
-def names_in_prices(name: str) -> tuple[str, ...]:
-    """Return the names under which the price of a ``"vendor:model"`` is looked up, in a batch or not."""
-    vendor, _, model = name.partition(":")
-    vendors = (vendor.removesuffix(_BATCH), batch_vendor(vendor.removesuffix(_BATCH)))
-    return tuple(f"{one}:{called}" for one in vendors for called in (model, _DATED.sub("", model)))
+def usage_of(model: str, input_tokens: object, output_tokens: object, stated: object = None) -> Usage:
+    """Return the usage of one call. Without plausible counts it is incomplete: a reply without them is still paid for.
+
+    Args:
+        model: ``"vendor:model"``.
+        input_tokens: the count, as the vendor states it.
+        output_tokens: likewise.
+        stated: the cost in US dollars, if the vendor states it.
+    """
+    given, taken = (
+        count if type(count) is int and 0 <= count <= 10**9 else None for count in (input_tokens, output_tokens)
+    )
+    if given is None or taken is None or not given + taken:
+        return Usage(calls=1, cost_complete=False)
+    cost = price(model, given, taken)
+    if isinstance(stated, int | float) and 0 <= stated <= 1e4:
+        cost = float(stated)
+    return Usage(calls=1, input_tokens=given, output_tokens=taken, cost_usd=cost or 0.0, cost_complete=cost is not None)
 
 
-def _is_free(vendor: str) -> bool:
-    """Return whether this is a server of the user's own, which accepts any key."""
-    return vendor in VENDORS and VENDORS[vendor].key_variable is None
+class Priced:
+    """Base of our models: each has the price of its name."""
+
+    name: str
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Return the cost of so many tokens in US dollars; None if the price is unknown."""
+        return price(self.name, input_tokens, output_tokens)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
 
 
-def batch_vendor(vendor: str) -> str:
-    """Return the vendor name for the prices of batches."""
-    return vendor + _BATCH
+@cache
+def _listed(model: str) -> tuple[float, float] | None:
+    vendor, _, name = model.partition(":")
+    vendor = _OTHER_NAMES.get(vendor, vendor)
+    if vendor in VENDORS and VENDORS[vendor].key_variable is None:
+        return 0.0, 0.0
+    own = PRICES.get(f"{vendor}:{name}") or PRICES.get(f"{vendor}:{_DATED.sub('', name)}")
+    return _of_package(vendor, name) or own
 
 
-def cost_of(usage: Usage, vendor: str, model: str, stated: object = None) -> Usage:
-    """Return the usage with its cost: as the vendor stated it, else by the table, else unknown."""
-    if isinstance(stated, int | float) and not isinstance(stated, bool) and 0 <= stated <= _MOST_USD:
-        return usage.at_cost(float(stated))
-    price = price_of(vendor, model)
-    if price is None:
-        return usage.at_cost(None)
-    cached = min(usage.cached_tokens, usage.input_tokens)
-    dollars = (
-        (usage.input_tokens - cached) * price.input
-        + cached * (price.input if price.cached is None else price.cached)
-        + usage.output_tokens * price.output
-    ) / 1e6
-    return usage.at_cost(dollars)
+def _of_package(vendor: str, name: str) -> tuple[float, float] | None:
+    """Return the price in genai-prices, if the package is installed and knows the model."""
+    try:
+        import genai_prices
+    except ImportError:
+        return None
+    provider: Any = "google" if vendor == "gemini" else vendor
+    usages = genai_prices.Usage(input_tokens=1000), genai_prices.Usage(output_tokens=1000)
+    try:
+        first, second = (genai_prices.calc_price(one, model_ref=name, provider_id=provider) for one in usages)
+    except LookupError:
+        return None
+    return 1000 * float(first.total_price), 1000 * float(second.total_price)

@@ -1,35 +1,28 @@
-"""Reports of verdicts: for the terminal, as an HTML file, as Markdown, as rows; and comparisons of two runs.
+"""Reports of results: figures counted once, and shown in the terminal, as Markdown, as a page and as JSON.
 
-Importing this package loads no further module: each name is loaded when it is first used. The page needs Jinja2, the
-terminal summary rich, and the analysis of agreement NumPy; all come with the extra ``report``.
+Names are loaded when they are used, because they need NumPy and SciPy.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from jury_adapters.report.comparison import Comparison
-    from jury_adapters.report.entries import Entry
-    from jury_adapters.report.figures import Figures
-    from jury_adapters.report.flips import Flip
-    from jury_adapters.report.pass_rates import PassRates, pass_rates_by
+if TYPE_CHECKING:  # for type checkers and editors; a test holds it to the table below
+    from jury_adapters.report.comparison import Comparison, compare
+    from jury_adapters.report.render import Table
     from jury_adapters.report.report import Report
+    from jury_adapters.report.summary import Summary
 
-__all__ = ["Comparison", "Entry", "Figures", "Flip", "PassRates", "Report", "pass_rates_by"]
+_HOMES = {
+    "Comparison": "comparison",
+    "Report": "report",
+    "Summary": "summary",
+    "Table": "render",
+    "compare": "comparison",
+}
+__all__ = ["Comparison", "Report", "Summary", "Table", "compare"]
 
-_HOME_OF = {"Comparison": "comparison", "Flip": "flips", "Entry": "entries", "Figures": "figures",
-            "PassRates": "pass_rates", "Report": "report", "pass_rates_by": "pass_rates"}  # fmt: skip
 
-
-def __getattr__(name: str) -> object:
-    home = _HOME_OF.get(name)
-    if home is None:
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,347 +1,350 @@
-"""Summary of a run: the figures that page, terminal, Markdown and Python show, counted verdict by verdict."""
-
-from __future__ import annotations
+"""Summary, the tables of a batch. Every number with an interval comes from the statistics; the others are counts."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_groups import group_of_case
-from jury_adapters.core.clustered_shares import IntraclassCorrelation
-from jury_adapters.core.formatting import clip, counted, percent
-from jury_adapters.core.forms import FormCounts
-from jury_adapters.core.gates import GateResult
-from jury_adapters.core.human_labels import GOLD
-from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.label_comparison import LabelComparison
-from jury_adapters.core.over_budget import over_budget_note
-from jury_adapters.core.sequential_gate import GateDecision
-from jury_adapters.core.statistics import wilson
-from jury_adapters.core.usage import NO_USAGE, Usage, UsageSum
-from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict
-from jury_adapters.report.count_rows import criterion_rows, fallback_rows, gate_row, given_up_rows, juror_rows
-from jury_adapters.report.counters import (
-    CriterionCount,
-    GateCount,
-    GivenUp,
-    JurorCount,
-    TierCount,
-    broken_jurors,
-    failed_runs_note,
+from jury_adapters.core.judgment import Status
+from jury_adapters.core.results import Result
+from jury_adapters.report.counting import BY_ERRORS, Counting, Path, name_of, parts_of, reasons_of, word_of
+from jury_adapters.report.render import Cell, Table
+from jury_adapters.stats import (
+    Figure,
+    Votes,
+    against_labels,
+    alpha,
+    effective_votes,
+    gwet_ac1,
+    pass_rate,
+    raw_agreement,
+    true_pass_rate,
 )
-from jury_adapters.report.review_order import ReviewOrder
-from jury_adapters.report.stopped_runs import missing_cases
-from jury_adapters.report.verdict_counts import Counted, VerdictCounts
+from jury_adapters.stats.figures import share
+from jury_adapters.stats.votes import JURY, MISSING, _group_numbers
+
+_STATUSES = ("PASS", "FAIL", "ABSTAIN", "ERROR")
+_MOST_WORDS, _MOST_JURORS, _MOST_ROWS = 12, 14, 10
+REASONS = {
+    "low_agreement": "the judges are split",
+    "abstained": "the jury abstained",
+    "error": "it could not be judged",
+    "undecided_tier": "a tier did not do its work",
+    "failed_by_errors": BY_ERRORS,
+}
 
 
-class Summary:
-    """Figures of many cases; takes their verdicts one by one, and its size stays bounded.
+class Summary(Counting):
+    """Counts of a batch, and the tables that every form shows.
 
     Args:
-        look_first: the number of cases to look at that are kept.
-        pass_labels: the human labels that mean PASS, if judgments do not show it.
-        gold: the entry of a case's metadata that holds its human label.
-        group: the field that identifies the group of a case, such as ``"document"`` or ``"meta.user"``; see
-            :func:`jury_adapters.core.case_groups.group_of_case`. Intervals take it into account. Empty for independent
-            cases.
+        pass_labels: the human labels that mean PASS, beside true, pass and yes; see :meth:`Votes.of`.
 
-    Attributes:
-        label_comparison: comparison of the jury and its jurors with human labels; without figures if there are none.
-        group: the field that identifies the group of a case; empty for independent cases.
-        cases: the number of judged cases.
-        statuses: the numbers of PASS, FAIL, ABSTAIN and ERROR.
-        labels: for verdicts whose label has no PASS/FAIL meaning, the number of each label.
-        failed_by_errors: verdicts that are FAIL only because jurors failed; not in ``statuses``, nor in a rate.
-        failed_runs: runs of the application that failed; FAIL in ``statuses``, but in no rate of a juror or criterion.
-        errors: the messages of verdicts with an error.
-        answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
-        unanswered: the other cases on which jurors failed or had no usable reply.
-        causes: the errors of these jurors.
-        jurors: votes per juror, by its tiers and juries and its name.
-        screening_jurors: the jurors that are in screening tiers. Their PASS or FAIL is not an opinion on the case, so
-            it is not compared with the verdict.
-        criteria: the jurors that judge a criterion of a scorecard, and are not compared with the verdict.
-        by_criterion: the results of each criterion, by its tiers and juries and its name. A FAIL that only failed
-            jurors caused counts as an error. It has the agreement of the criterion's jurors, too.
-        tiers: the outcomes at each tier, in order (cascades only).
-        broken_tiers: the number of cases in which a tier failed, such as a screening tier that could not run.
-        broken_by_path: the number of cases in which each tier failed, by its path; see :attr:`Verdict.failed_tiers`.
-        usage: tokens, calls and cost of all; ``usage.recorded`` has those of judgments that were served from a store.
-        calls_saved: juror calls that were not needed.
-        review: cases that need review: those without a decision, and those for which the jury asks for it.
-        with_agreement: cases with two votes or more before any escalation, so that there is an agreement.
-        split: the number of these that split.
-        stopped_early: the number of these in which some jurors were not asked, to save calls.
-        escalated: the number of these that a later tier judged as well, so that their agreement is not that of the
-            verdict.
-        same_family: verdicts with a juror of the vendor family of the answer's author.
-        same_family_unknown: verdicts of which it is unknown, although the case names the answer's author.
-        unreadable: rows of the input that were not cases; set by the reader.
-        gates: verdicts that miss a gate of their jury; None while no jury with gates was counted.
-        decision: that of a gate which may end the run early, set by the code that stops it; None for all cases.
-        planned: number of cases that the run was to judge, set by the reader; None if it is unknown.
-        given_up: models that were no longer asked, by name.
-        over_budget: cases about which a juror was not asked, because its call did not fit the budget.
-        decided_over_budget: the number of these that the other jurors decided; the jury abstains on
-            ``abstained_over_budget`` of them.
+    Raises:
+        ConfigurationError: ``pass_labels`` is one text.
 
+    >>> from jury_adapters import Judgment
     >>> summary = Summary()
-    >>> summary.add(Case(answer="4"), Judgment("PASS"), "line 1")
-    >>> print(summary)
-    1 case: 1 of 1 decided passed (100.0 %)
+    >>> for status in ("PASS", "PASS", "FAIL"):
+    ...     summary.add(Judgment(status=status))
+    >>> summary.tables()[0].title, summary.unmet(fail_under=0.5)
+    ('3 cases, 3 decided: 66.7 % pass (95 % interval 20.8 to 93.9)', [])
     """
 
-    def __init__(
-        self, *, look_first: int = 10, pass_labels: Collection[str] = (), gold: str = GOLD, group: str = ""
-    ) -> None:
-        self.label_comparison = LabelComparison(pass_labels, column=gold)
-        self.group = group
-        self.cases = self.unreadable = self.same_family_unknown = 0
-        self._verdicts = VerdictCounts()
-        self._waiting: FormCounts[Hashable] = FormCounts(self._verdicts.add)
-        self._usage = UsageSum()
-        self.gates: GateCount | None = None
-        self.decision: GateDecision | None = None
-        self.planned: int | None = None
-        self.look_first = ReviewOrder(look_first)
-
-    def add(self, case: Case | None, judgment: Judgment, where: str, *, key: str | None = None) -> None:
-        """Count one verdict.
-
-        Args:
-            case: the case; None if none could be built.
-            judgment: the judgment on it.
-            where: the name by which a reader can find the case: the item's id, or its line.
-            key: the hash of the content of a case that is not known.
+    def tables(self) -> tuple[Table, ...]:
+        """Return all figures as tables.
 
         Raises:
-            InputError: cases have groups, and neither this case nor its verdict names its group.
+            InputError: a human label cannot be read as PASS or FAIL.
         """
-        group = group_of_case(case, judgment, self.group, where) if self.group else None
-        self.label_comparison.add(case, judgment, where, group, key=key)
-        self.cases += 1
-        self._waiting.add(judgment, group)
-        self._usage.add(judgment.usage)
-        self.look_first.add(where, judgment, case)
-        if getattr(case, "generator", None) is not None and isinstance(judgment, Verdict):
-            unknown = judgment.same_family is None
-            self.same_family_unknown += unknown and any(juror.model is not None for juror in judgment.jurors())
-
-    statuses: Counted[Counter[Status]] = Counted()
-    labels: Counted[Counter[str]] = Counted()
-    failed_by_errors: Counted[int] = Counted()
-    failed_runs: Counted[int] = Counted()
-    errors: Counted[Counter[str]] = Counted()
-    answered: Counted[int] = Counted()
-    unanswered: Counted[int] = Counted()
-    causes: Counted[Counter[str]] = Counted()
-    single: Counted[dict[tuple[str, ...], JurorCount]] = Counted()
-    tiers: Counted[dict[str, TierCount]] = Counted()
-    broken_tiers: Counted[int] = Counted()
-    broken_by_path: Counted[Counter[str]] = Counted()
-    calls_saved: Counted[int] = Counted()
-    review: Counted[int] = Counted()
-    with_agreement: Counted[int] = Counted()
-    split: Counted[int] = Counted()
-    stopped_early: Counted[int] = Counted()
-    escalated: Counted[int] = Counted()
-    same_family: Counted[int] = Counted()
-    given_up: Counted[dict[str, GivenUp]] = Counted()
-    over_budget: Counted[int] = Counted()
-    decided_over_budget: Counted[int] = Counted()
-    abstained_over_budget: Counted[int] = Counted()
-
-    def add_gates(self, where: str, results: Sequence[GateResult]) -> None:
-        """Count the gates that a verdict misses, and those that could not be measured on it; there may be none."""
-        if self.gates is None:
-            self.gates = GateCount()
-        self.gates.add(where, results)
-
-    @property
-    def counts(self) -> VerdictCounts:
-        """The counts of all verdicts so far."""
-        self._waiting.hand_on()
-        return self._verdicts
-
-    @property
-    def jurors(self) -> dict[tuple[str, ...], JurorCount]:
-        return self.counts.by_juror.jurors
-
-    @property
-    def screening_jurors(self) -> set[tuple[str, ...]]:
-        return self.counts.by_juror.screening
-
-    @property
-    def criteria(self) -> set[tuple[str, ...]]:
-        return self.counts.by_juror.of_criteria
-
-    @property
-    def by_criterion(self) -> dict[tuple[str, ...], CriterionCount]:
-        return self.counts.by_juror.by_criterion
-
-    @property
-    def usage(self) -> Usage:
-        return self._usage.usage
-
-    @property
-    def passed(self) -> int:
-        return self.statuses[Status.PASS]
-
-    @property
-    def decided(self) -> int:
-        """Number of cases that are PASS or FAIL, without those that are FAIL only because jurors failed."""
-        return self.statuses[Status.PASS] + self.statuses[Status.FAIL]
-
-    @property
-    def broken(self) -> int:
-        """Number of cases whose result is an error: an ERROR, or a FAIL that only failed jurors caused."""
-        return self.statuses[Status.ERROR] + self.failed_by_errors
-
-    @property
-    def valid(self) -> int:
-        """Number of cases with an opinion: PASS, FAIL or a label."""
-        return self.decided + self.labels.total()
-
-    @property
-    def pass_rate(self) -> float | None:
-        """Share of PASS among PASS and FAIL; None if nothing was decided."""
-        return self.passed / self.decided if self.decided else None
-
-    @property
-    def pass_rate_warning(self) -> str:
-        """Sentences that say that missing votes bias :attr:`pass_rate`; empty if they are not known to do so."""
-        return self.counts.outage_bias.warning
-
-    @property
-    def pass_interval(self) -> tuple[float, float] | None:
-        """95 % interval of :attr:`pass_rate`: Wilson's, or that of groups; None if nothing was decided.
-
-        It is also None for a run that ended early, because the interval is for a number of cases that is fixed
-        beforehand.
-        """
-        if not self.decided or self.cases_saved:
-            return None
-        return self.counts.outcomes.interval(Status.PASS) if self.group else wilson(self.passed, self.decided)
-
-    @property
-    def cases_saved(self) -> int:
-        """Number of cases that were not judged, because a gate was decided without them."""
-        return 0 if self.decision is None or self.decision.met is None else self.decision.cases - self.cases
-
-    @property
-    def cost_saved_usd(self) -> float:
-        """Estimated cost of the saved cases in US dollars, at the mean cost of the judged ones, now or on record."""
-        return self.cases_saved * self.usage.total.cost_usd / self.cases if self.cases else 0.0
-
-    def label_interval(self, label: str) -> tuple[float, float]:
-        """Return the 95 % interval of the share of a label among the labels without a PASS/FAIL meaning."""
-        return self.counts.labelled.interval(label) if self.group else wilson(self.labels[label], self.labels.total())
-
-    @property
-    def groups(self) -> int | None:
-        """Number of groups with a decided case (or a label, if no case is decided); None without groups."""
-        return (len(self.counts.outcomes) or len(self.counts.labelled)) if self.group else None
-
-    @property
-    def empty_answers(self) -> int:
-        """Number of empty answers about which a juror was not asked; they are in no figure of the jurors."""
-        return max((juror.empty_answers for juror in self.jurors.values()), default=0)
-
-    @property
-    def intraclass_correlation(self) -> IntraclassCorrelation | None:
-        """Correlation of passing among decided cases of one group; None without groups, or if nothing shows it."""
-        return self.counts.outcomes.intraclass_correlation(Status.PASS) if self.group else None
-
-    @property
-    def interval_words(self) -> str:
-        """Words before the bounds of an interval: ``95 % interval``, with the number of groups."""
-        return "95 % interval" if self.groups is None else f"95 % interval, {counted(self.groups, 'group')}:"
-
-    @property
-    def same_family_note(self) -> str:
-        """Words for :attr:`same_family` and :attr:`same_family_unknown`; empty if both are 0."""
-        if not (self.same_family or self.same_family_unknown):
-            return ""
-        found = f"{counted(self.same_family, 'answer')} by a model of a juror's own vendor family"
-        unknown = f"; unknown for {self.same_family_unknown:,} of {self.cases:,}"
-        return found + (unknown if self.same_family_unknown else "")
-
-    @property
-    def fallback_votes(self) -> dict[tuple[str, ...], JurorCount]:
-        """The jurors, and single judges without a jury, for which a fallback gave votes; see ``by_fallback``."""
-        return {path: count for path, count in {**self.single, **self.jurors}.items() if count.by_fallback}
-
-    @property
-    def mean_agreement(self) -> float | None:
-        """Mean agreement of the jurors, over the cases with two votes or more.
-
-        For a cascade, it is the agreement in the first tier that votes, before any escalation. Votes in different tiers
-        are not compared, and decisions of screening tiers have no agreement.
-        """
-        return self.counts.agreements / self.with_agreement if self.with_agreement else None
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        """Return the summary as JSON values."""
-        recorded, alike = self.usage.recorded or NO_USAGE, self.intraclass_correlation
-        return {
-            "label_comparison": self.label_comparison.to_dict(),
-            "cases": self.cases, "missing_cases": missing_cases(self.cases, self.planned, self.decision),
-            "unreadable_rows": self.unreadable,
-            **{name: self.statuses[status] for name, status in _COUNTED.items()},
-            "failed_by_errors": self.failed_by_errors,
-            "failed_runs": self.failed_runs,
-            "empty_answers": self.empty_answers,
-            "labels": dict(self.labels),
-            "pass_rate": self.pass_rate,
-            "pass_rate_warning": self.pass_rate_warning,
-            "pass_rate_interval": None if self.pass_interval is None else list(self.pass_interval),
-            "gate_decision": None if self.decision is None else gate_row(
-                self.decision, cases_saved=self.cases_saved, cost_saved_usd=self.cost_saved_usd
-            ),
-            "group": self.group or None,
-            "groups": self.groups,
-            "group_size": None if alike is None else alike.size,
-            "icc": None if alike is None else alike.correlation,
-            "errors_by_message": dict(self.errors),
-            "over_budget": self.over_budget,
-            "decided_over_budget": self.decided_over_budget,
-            "given_up": given_up_rows(self.given_up),
-            "broken_tiers": self.broken_tiers,
-            "mean_agreement": self.mean_agreement,
-            "split": self.split,
-            "stopped_early": self.stopped_early,
-            "needs_review": self.review,
-            "same_family": self.same_family,
-            "same_family_unknown": self.same_family_unknown,
-            "calls": self.usage.calls,
-            "cost_usd": self.usage.cost_usd,
-            "cost_complete": self.usage.cost_complete,
-            "recorded": {
-                "calls": recorded.calls, "cost_usd": recorded.cost_usd, "cost_complete": recorded.cost_complete,
-            },
-            "calls_saved": self.calls_saved,
-            "gates": None if self.gates is None else self.gates.to_dict(),
-            "jurors": juror_rows(self.jurors, self.screening_jurors, self.criteria),
-            "fallbacks": fallback_rows(self.fallback_votes),
-            "criteria": criterion_rows(self.by_criterion),
-            "tiers": [{"tier": name, **tier.to_dict()} for name, tier in self.tiers.items()],
-            "look_first": self.look_first.rows(),
-        }  # fmt: skip
-
-    def __str__(self) -> str:
-        """Return the outcomes in words, with the jurors that broke and :attr:`pass_rate_warning`."""
-        rate = f"{self.passed:,} of {self.decided:,} decided passed ({percent(self.pass_rate)})"
-        counts = [*self.labels.most_common(4), ("abstained", self.statuses[Status.ABSTAIN])]
-        parts = [rate] * bool(self.decided or not self.labels)
-        parts += [f"{times:,} {clip(what, 40)}" for what, times in counts if times]
-        parts += [counted(self.broken, "error")] * bool(self.broken)
-        budget = over_budget_note(self.over_budget, self.decided_over_budget)
-        parts += [*filter(None, [failed_runs_note(self.failed_runs), budget]), *broken_jurors(self.jurors)]
-        return ". ".join(filter(None, (f"{counted(self.cases, 'case')}: {', '.join(parts)}", self.pass_rate_warning)))
-
-    def __repr__(self) -> str:
-        return f"<Summary of {self}>"
+        return tuple(_tables(self))
 
 
-_COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "abstained": Status.ABSTAIN, "errors": Status.ERROR}
+def votes_of(summary: Counting) -> Votes:
+    """Return the votes as statistics read them: without scores and confidences, with a hash as the key of a case.
+
+    Human labels of copies of a case that contradict each other are left out.
+    """
+    places, copies = np.array(summary.places, dtype=np.int64), np.array(summary.copies, dtype=np.int64)
+    read = Votes.of(
+        (
+            Result(
+                jury="",
+                case=Case(id=str(number), error="failed" if one.failed else None),
+                judgment=one.judgment,
+                human_label=one.label,
+            )
+            for number, one in enumerate(summary.patterns)
+        ),
+        pass_labels=summary.pass_labels,
+    )
+    keys = np.array(summary.keys, dtype=np.int64)
+    alone = len(np.unique(keys)) == len(keys) and not any(summary.groups)  # spares the memory of their names
+    n, gold, none = len(places), read.gold[places], np.broadcast_to(np.nan, (len(places), len(read.voters)))
+    pairs = np.unique(np.column_stack([copies, gold])[(gold != MISSING) & (copies != 0)], axis=0)
+    labelled, times = np.unique(pairs[:, 0], return_counts=True)
+    return replace(
+        read,
+        codes=read.codes[places],
+        asked=read.asked[places],
+        gold=np.where(np.isin(copies, labelled[times > 1]), MISSING, gold),
+        groups=np.arange(n)
+        if alone
+        else _group_numbers(*([str(name) if name else "" for name in one] for one in (summary.keys, summary.groups))),
+        keys=np.where(keys == 0, "", keys.astype(np.str_)),
+        confidences=none,
+        scores=none,
+        grades=none[:, 0],
+        lengths=none[:, 0],
+        orders=np.broadcast_to(np.int64(MISSING), (*none.shape, 2)),
+        generators=np.broadcast_to("", n),
+    )
+
+
+def rate_of(summary: Counting, votes: Votes) -> Figure | None:
+    """Return the share of the decided cases that pass; None if verdicts are labels that neither pass nor fail."""
+    return pass_rate(votes) if votes.binary and not summary.statuses[Status.LABEL] else None
+
+
+def _tables(summary: Counting) -> Iterator[Table]:
+    """Yield the tables of a summary; those without content are left out."""
+    votes = votes_of(summary)
+    times = np.bincount(summary.places, minlength=len(summary.patterns)).tolist() if summary.cases else []
+    yield _headline(summary, votes, times)
+    found = [
+        _warnings(summary, votes, times),
+        *(_against_labels(votes) if (votes.gold != MISSING).any() else ()),
+        _tiers(summary, times),
+        _criteria(summary, votes, times),
+        _jurors(summary, votes, times),
+        *(_agreement(votes) if len(votes.panel) > 1 else ()),
+        _contested(summary),
+        _costs(summary),
+    ]
+    yield from (table for table in found if table.rows)
+
+
+def percents(found: Figure, unit: str) -> str:
+    """Return a share, or a difference of shares, in hundredths with its unit and its interval."""
+    value, *ends = (f"{100 * one + 0.0:.1f}" for one in (found.value or 0.0, *(found.interval or ())))
+    span = f" (95 % interval {' to '.join(ends)})" if ends else ""
+    return "-" if found.value is None else f"{value} {unit}{span}"
+
+
+def _headline(summary: Counting, votes: Votes, times: Sequence[int]) -> Table:
+    """Return the verdicts, with the pass rate in the title."""
+    rate, groups, patterns = rate_of(summary, votes), len(np.unique(votes.groups)), summary.patterns
+    true = true_pass_rate(votes) if rate is not None and (votes.gold != MISSING).any() else None
+    notes = [
+        f"{rate.note[0].upper()}{rate.note[1:]}." if rate and rate.value is not None and rate.note else "",
+        f"Cases of one id or group are not independent: intervals are of {groups:,} groups." * (groups < summary.cases),
+        f"Corrected by the human labels, {percents(true, '% of all cases pass')}."
+        if true and true.value is not None
+        else "",
+        f"On the corrected rate: {true.note}." if true and true.note else "",
+    ]
+    said = [BY_ERRORS if one.by_errors else word_of(one.judgment) for one in patterns]
+    tally, pairs = _tally(said, times), [*zip(patterns, times, strict=True)]
+    counts = {word: tally[word] for word in _columns([tally])}
+    counts["failed runs of the application"] = int(votes.failed.sum())
+    counts["needs review"] = sum(n for one, n in pairs if one.reasons)
+    counts |= {f"review: {text}": sum(n for one, n in pairs if name in one.reasons) for name, text in REASONS.items()}
+    rows = tuple((name, n, f"{100 * n / summary.cases:.1f} %") for name, n in counts.items() if n)
+    title = (
+        f"{summary.cases:,} case{'s' * (summary.cases != 1)}, {int((votes.codes[:, -1] != MISSING).sum()):,} decided"
+    )
+    title += f": {percents(rate, '% pass')}" if rate is not None and rate.value is not None else ""
+    return Table(title, ("verdict", "#cases", "#of all"), rows, " ".join(filter(None, notes)))
+
+
+def _tally(words: Iterable[str], times: Iterable[int]) -> Counter[str]:
+    """Return how many cases have each word; an empty one is none."""
+    pairs = [*zip(words, times, strict=True)]
+    kinds = dict.fromkeys(word for word, _ in pairs if word)
+    return Counter({kind: sum(n for word, n in pairs if word == kind) for kind in kinds})
+
+
+def _columns(tallies: Collection[Counter[str]]) -> list[str]:
+    """Return the words that are columns: statuses, and labels by their frequency; rare labels become one word."""
+    total = sum(tallies, Counter[str]())
+    labels = [word for word, _ in total.most_common() if word not in _STATUSES]
+    for tally in tallies:
+        tally["other labels"] = sum(tally.pop(word, 0) for word in labels[_MOST_WORDS:])
+    order = (*_STATUSES[:2], *labels[:_MOST_WORDS], "other labels", *_STATUSES[2:])
+    return [word for word in order if any(tally[word] for tally in tallies)]
+
+
+def _warnings(summary: Counting, votes: Votes, times: Sequence[int]) -> Table:
+    """Return what a reader must know before the figures."""
+    undecided, pairs = Counter[str](), [*zip(summary.patterns, times, strict=True)]
+    for one, n in pairs:
+        for path, kind, part in parts_of(one.judgment):
+            if kind == "tier" and not any(said.decided for said in part.judgments or (part,)):
+                undecided[" / ".join(path)] += n
+    left_out = sum(n for one, n in pairs if one.label is not None) - int((votes.gold != MISSING).sum())
+    counts = {f"tier {tier}: all its judges abstained or broke": n for tier, n in undecided.items()} | {
+        f"{BY_ERRORS}: in no rate, and not passed": summary.failed_by_errors,
+        "the application failed: FAIL in the pass rate, and in no figure of a judge": int(votes.failed.sum()),
+        "human labels that contradict another one of the same case: left out": left_out,
+        "jurors that agree little, one of the vendor family of the model that wrote the answer": summary.biased,
+        "calls of an unknown cost: the sum is a lower bound": summary.usage["unknown"],
+        "juries that judged these results, which are counted together": len(summary.juries)
+        if len(summary.juries) > 1
+        else 0,
+    }
+    counts |= {f"judgments that broke: {error}": n for error, n in summary.errors.most_common(5)}
+    return Table("Warnings", ("warning", "#number"), tuple((text, n) for text, n in counts.items() if n))
+
+
+def _figures(title: str, figures: Sequence[Figure]) -> Table:
+    """Return figures as a table; a note that all have is below it."""
+    common = {one.note for one in figures}
+    width, note = (5, "") if len(common) > 1 else (4, "".join(common))
+    rows = tuple((one.name, one.value, one.texts[1], one.n, one.note)[:width] for one in figures)
+    return Table(title, ("figure", "#value", "#95 % interval", "#cases", "note")[:width], rows, note)
+
+
+def _against_labels(votes: Votes) -> Iterator[Table]:
+    """Yield how well the jury, and each juror, match human labels."""
+    figures, names = against_labels(votes), ("accuracy", "balanced accuracy", "Cohen's kappa")
+    yield _figures("The jury against human labels", [one for one in figures if one.of in (JURY, "")])
+    found = {(one.of, one.name): one for one in figures if one.name in names}
+    jurors = [name for name in votes.jurors if (name, names[0]) in found]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (juror, *(" ".join(found[juror, name].texts) for name in names), found[juror, names[0]].n) for juror in jurors
+    )
+    picked = ", ".join(name for name in jurors if name in votes.selected)
+    yield Table(
+        "Jurors against human labels",
+        ("juror", *(f"#{name}" for name in names), "#cases"),
+        rows,
+        f"{picked and 'Asked only about some cases: '}{picked}",
+    )
+
+
+def _said(summary: Counting, kind: str) -> dict[Path, list[str]]:
+    """Return what the parts of a kind said in each pattern; nothing where they were not asked."""
+    found: dict[Path, list[str]] = {}
+    parts = ((number, part) for number, one in enumerate(summary.patterns) for part in parts_of(one.judgment))
+    for number, (path, what, judgment) in parts:
+        if what == kind:
+            found.setdefault(path, [""] * len(summary.patterns))[number] = word_of(judgment)
+    return found
+
+
+def _counted(
+    title: str,
+    head: str,
+    said: Mapping[Path, Sequence[str]],
+    times: Sequence[int],
+    more: Mapping[str, Mapping[Path, Cell]],
+) -> Table:
+    """Return a table of counts with a row per path, and further columns."""
+    tallies = {path: _tally(words, times) for path, words in said.items()}
+    words = _columns(tallies.values())
+    rows = tuple(
+        (" / ".join(path), *(tally[word] for word in words), *(column.get(path) for column in more.values()))
+        for path, tally in tallies.items()
+    )
+    return Table(title, (head, *(f"#{name}" for name in (*words, *more))), rows, "", "bars", tuple(words))
+
+
+def _tiers(summary: Counting, times: Sequence[int]) -> Table:
+    """Return where cascades stopped, and with what."""
+    reached = {path: words for path, words in _said(summary, "tier").items() if not path[1:]}
+    stopped = {
+        path: [word_of(one.judgment) * (one.judgment.stopped_at == path[0]) for one in summary.patterns]
+        for path in reached
+    }
+    more: dict[str, dict[Path, Cell]] = {
+        name: {path: _tally(words, times).total() for path, words in said.items()}
+        for name, said in (("reached", reached), ("stopped", stopped))
+    }
+    return _counted("Tiers: where the cascade stopped", "tier", stopped, times, more)
+
+
+def _criteria(summary: Counting, votes: Votes, times: Sequence[int]) -> Table:
+    """Return the results of each criterion, with its pass rate."""
+    said = _said(summary, "criterion")
+    given = {path: np.array(words, dtype=np.str_)[summary.places] for path, words in said.items()}
+    rates = {
+        path: share("pass rate", one == "PASS", np.isin(one, _STATUSES[:2]), votes.groups)
+        for path, one in given.items()
+    }
+    values: dict[Path, Cell] = {path: one.value for path, one in rates.items()}
+    intervals: dict[Path, Cell] = {path: one.texts[1] for path, one in rates.items()}
+    return replace(
+        _counted("Criteria", "criterion", said, times, {"pass rate": values, "95 % interval": intervals}), picture=""
+    )
+
+
+def _jurors(summary: Counting, votes: Votes, times: Sequence[int]) -> Table:
+    """Return what each judge said, and how often a juror differs from the verdict."""
+    said, verdict = _said(summary, "juror"), votes.codes[:, -1:]
+    both = (votes.codes != MISSING) & (verdict != MISSING)
+    apart = (both & (votes.codes != verdict)).sum(axis=0)
+    columns = {path: votes.column(name) for path in said if (name := " / ".join(path)) in votes.jurors}
+    texts: dict[Path, Cell] = {path: f"{apart[n]:,} of {both[:, n].sum():,}" for path, n in columns.items()}
+    return _counted("Jurors", "juror", said, times, {"differs from the verdict": texts} if texts else {})
+
+
+def _agreement(votes: Votes) -> Iterator[Table]:
+    """Yield how far the jurors agree, all together and in pairs."""
+    figures = [measure(votes) for measure in (raw_agreement, alpha, gwet_ac1, effective_votes)]
+    yield _figures("Agreement of the jurors", [one for one in figures if one.n])
+    panel, codes = votes.panel[:_MOST_JURORS], votes.codes
+    shares = {
+        (a, b): share("", codes[:, a] == codes[:, b], (codes[:, [a, b]] != MISSING).min(axis=1), votes.groups).value
+        for a, b in combinations(panel, 2)
+    }
+    names = tuple(votes.jurors[place] for place in panel)
+    rows = tuple((votes.jurors[a], *(shares.get((min(a, b), max(a, b))) for b in panel)) for a in panel)
+    yield Table(
+        "Agreement of pairs",
+        ("juror", *(f"#{name}" for name in names)),
+        rows,
+        "The share of the cases on which both voted alike.",
+        "heat",
+        names,
+    )
+
+
+def _contested(summary: Counting) -> Table:
+    """Return the first cases to look at."""
+    rows = tuple(
+        (
+            name_of(one),
+            word_of(one.judgment),
+            ", ".join(REASONS[name] for name in reasons_of(one.judgment)),
+            "; ".join(f"{word_of(part)} {path[-1]}" for path, kind, part in parts_of(one.judgment) if kind != "tier")
+            or one.judgment.reasoning,
+        )
+        for one in summary.contested[:_MOST_ROWS]
+        if reasons_of(one.judgment)
+    )
+    return Table("First cases to look at", ("case", "verdict", "why", "votes"), rows)
+
+
+def cost_of(spent: Mapping[str, float]) -> str:
+    """Return a cost in US dollars; an unknown one is never 0.
+
+    >>> cost_of({"cost_usd": 0.5, "unknown": 1}), cost_of({"cost_usd": 0.0, "unknown": 1})
+    ('$0.5000 or more', 'unknown')
+    """
+    known = f"${spent['cost_usd']:,.4f}"
+    return known if not spent["unknown"] else f"{known} or more" if spent["cost_usd"] else "unknown"
+
+
+def _costs(summary: Counting) -> Table:
+    """Return calls, tokens and costs by judge and model, if a call was made or its cost is unknown."""
+    named = [(" / ".join(path), model, one) for (path, model), one in summary.spent.items()]
+    used = [row for row in named if row[2]["calls"] or row[2]["recorded_calls"] or row[2]["unknown"]]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, model, one["calls"], one["input_tokens"], one["output_tokens"], cost_of(one), one["recorded_calls"])
+        for name, model, one in [*used, *([("all", "", summary.usage)] if used else [])]
+    )
+    columns = ("judge", "model", "#calls", "#input tokens", "#output tokens", "#cost", "#calls from a store")
+    return Table("Costs", columns, rows)

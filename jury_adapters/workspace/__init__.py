@@ -1,4 +1,1 @@
-"""Judges of a workspace: the files, commands, tests and coverage that a coding agent left behind.
-
-Optional part: the judges are found in :mod:`jury_adapters.checks`.
-"""
+"""Checks of the folder in which an agent worked: programs, files and test coverage. See :mod:`jury_adapters.checks`."""

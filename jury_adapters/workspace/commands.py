@@ -1,327 +1,194 @@
-"""Judges that run a program in ``case.workspace``: a command, the project's tests, its build.
+"""Checks that run a program in ``case.workspace``: a command, the project's tests, its build.
 
-.. warning::
-    A program runs with the rights of the user who runs the judge: it can read that user's files and reach the network,
-    and tests and builds are code that the agent may have written. Keys do not reach it through the environment, and
-    nothing that it starts outlives it, but only a ``sandbox`` isolates it from the rest of the machine::
-
-        def no_network(argv, workspace):
-            return ["bwrap", "--ro-bind", "/", "/", "--bind", str(workspace), str(workspace), "--unshare-net", *argv]
-
-        TestsPass(sandbox=no_network)
-
-Programs run on POSIX systems; elsewhere these judges abstain.
+A program runs with the rights of the user who runs the check. It can read that user's files and reach the network, and
+tests and builds are code that the agent may have written: run these checks in a container. Keys do not reach the
+program through the environment. A process that moves to another session outlives it.
 """
 
-from __future__ import annotations
-
-import asyncio
 import os
 import re
 import shlex
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
-from pathlib import Path
-from typing import ClassVar, TypeAlias
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.description import Traits
-from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
-from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, abstain, broken
-from jury_adapters.core.secrets import without_keys
-from jury_adapters.core.values import FrozenDict, freeze_mapping, positive_timeout
-from jury_adapters.workspace.folder import Folder, Missing, Unreadable, inside, listed, status_of
-from jury_adapters.workspace.process import Ended, Job, clean_environment, run_job
-from jury_adapters.workspace.toolchains import Purpose, command_for, tools_for
+from jury_adapters.core.judge import Returned
+from jury_adapters.core.judgment import Finding, Judgment, Status, abstain, broken
+from jury_adapters.core.values import without_keys
+from jury_adapters.judges.options import DeclaredCheck, declared
+from jury_adapters.workspace.folder import Folder, InnerPath, Missing, Unreadable
+from jury_adapters.workspace.process import Ended, environment, run
 
-__all__ = ["BuildPasses", "Command", "TestsPass"]
+_MOST_EVIDENCE = 2000  # characters
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)  # in the name of a variable
+Arguments = tuple[Annotated[str, Field(strict=True)], ...]
+Seconds = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+_TESTS: dict[str, tuple[str, ...]] = {
+    "cargo": ("cargo", "test"),
+    "go": ("go", "test", "./..."),
+    "gradle": ("gradle", "--no-daemon", "test"),
+    "make": ("make", "test"),
+    "maven": ("mvn", "-B", "test"),
+    "npm": ("npm", "test"),
+    "pytest": ("pytest", "-q", "-p", "no:cacheprovider"),
+}
+_BUILDS: dict[str, tuple[str, ...]] = {
+    "cargo": ("cargo", "build"),
+    "go": ("go", "build", "./..."),
+    "gradle": ("gradle", "--no-daemon", "assemble"),
+    "make": ("make",),
+    "maven": ("mvn", "-B", "-DskipTests", "package"),
+    "npm": ("npm", "run", "build"),
+}
 
-TIMEOUT_S = 120.0
-Sandbox: TypeAlias = Callable[[Sequence[str], Path], Sequence[str]]
 
+@declared
+class _Runs(DeclaredCheck):
+    """Base of checks that run a program."""
 
-@dataclass(frozen=True, repr=False)
-class _Runs(Judge):
-    """Base class of judges that run a program. A subclass chooses the program in :meth:`choose`."""
-
-    opinion_statuses = PASS_OR_FAIL
-    _: KW_ONLY
-    cwd: str = "."
-    env: Mapping[str, str] | None = field(default=None, hash=False)
-    pass_env: Sequence[str] = ()
-    timeout_s: float = TIMEOUT_S
-    max_output: int = 20_000
-    sandbox: Sandbox | None = None
-
-    def __post_init__(self) -> None:
-        kind = type(self).__name__
-        inside(self.cwd, kind)
-        if positive_timeout(self.timeout_s) is None:
-            raise ConfigurationError(f"{kind}: timeout_s is a positive number of seconds, not None")
-        if not isinstance(self.max_output, int) or self.max_output < 1:
-            raise ConfigurationError(f"max_output is a positive number of bytes, not {plain_repr(self.max_output)}")
-        if self.env is not None and not isinstance(self.env, Mapping):
-            raise ConfigurationError(f"{kind}: env is a mapping such as {{'CI': '1'}}, not {type(self.env).__name__}")
-        added = dict(self.env or {})
-        if not all(isinstance(text, str) and "\0" not in text for pair in added.items() for text in pair):
-            raise ConfigurationError(f"{kind}: env maps names to texts; numbers are written in quotes")
-        if any(not name or "=" in name for name in added):
-            raise ConfigurationError(f"{kind}: the name of a variable in env is not empty and has no '=' in it")
-        if self.sandbox is not None and not callable(self.sandbox):
-            raise ConfigurationError(f"{kind}: sandbox takes a function (argv, workspace) -> argv")
-        object.__setattr__(self, "env", added)
-        object.__setattr__(self, "pass_env", _texts(self.pass_env, kind, "pass_env"))
+    runs_commands: ClassVar[bool] = True
+    cwd: InnerPath = field(default=".", kw_only=True)
+    env: Mapping[Annotated[str, Field(pattern=r"^[^=\x00]+$")], Annotated[str, Field(strict=True)]] = field(
+        default_factory=dict, kw_only=True
+    )
+    pass_env: Arguments = field(default=(), kw_only=True)
+    time_limit: Seconds = field(default=120.0, kw_only=True)
 
     @abstractmethod
-    def choose(self, folder: Folder, environment: Mapping[str, str]) -> tuple[str, list[str]]:
-        """Return the name of the check, and the command to run in this folder."""
+    def command(self) -> tuple[str, ...]:
+        """Return the program and its arguments."""
 
-    def expects(self, exit_code: int) -> bool:
-        """Return whether this exit code means success."""
-        return exit_code == 0
+    def check(self, case: Case) -> Returned:
+        raise NotImplementedError("it runs a program, which takes time; see assess")
 
-    def _traits(self) -> Traits:
-        """Return the traits without environment variables, which may contain a key."""
-        return {"cwd": "" if self.cwd == "." else self.cwd}
-
-    async def assess(self, case: Case) -> Judgment:
+    async def assess(self, case: Case) -> Returned:
+        """Run the program in the workspace of a case."""
+        if os.name != "posix":
+            return abstain("programs are run on POSIX systems only")
         try:
-            title, argv, job = await asyncio.to_thread(self._prepared, case)
+            folder = Folder(Folder.at(case.workspace, "workspace").find(self.cwd, "directory"))
         except (Missing, Unreadable) as reason:
             return abstain(str(reason))
-        secrets = [value for name, value in job.environment.items() if _SECRET.search(name)]
-        shown = [without_keys(text, secrets) for text in argv]
+        variables = environment(self.pass_env, self.env)
+        secrets = [value for name, value in variables.items() if _SECRET.search(name) and value]
+        shown = _hidden(shlex.join(self.command()), secrets)
         try:
-            ended = await run_job(job)
+            ended = await run(self.command(), folder.root, variables, self.time_limit)
         except (OSError, ValueError) as error:
-            message = without_keys(f"{_first(job.argv)!r} cannot be started: {error}", secrets)
-            return broken(error, message, metadata=_metadata(shown, None))
-        ended = Ended(ended.exit_code, without_keys(ended.output, secrets))
-        return self._judgment(without_keys(title, secrets), shown, ended)
+            return broken(_hidden(f"{shown} cannot be started: {error}", secrets), metadata={"command": shown})
+        return self._judgment(shown, ended, _hidden(ended.output, secrets))
 
-    def _prepared(self, case: Case) -> tuple[str, list[str], Job]:
-        """Return the check's name, the command without the sandbox, and the job, whose command may be in a sandbox."""
-        if os.name != "posix":
-            raise Missing("programs are run on POSIX systems only")
-        workspace = Folder.at(case.workspace, "workspace")
-        folder = Folder(workspace.find(self.cwd, "directory"))
-        environment = clean_environment(self.pass_env, self.env or {})
-        title, argv = self.choose(folder, environment)
-        wrapped = argv if self.sandbox is None else _in_sandbox(self.sandbox, argv, workspace.root)
-        return title, argv, Job(wrapped, folder.root, environment, self.timeout_s, self.max_output)
-
-    def _judgment(self, title: str, argv: Sequence[str], ended: Ended) -> Judgment:
-        if ended.exit_code is None:
-            reason = f"{title} was stopped after {self.timeout_s:g} s"
-            return broken("timeout", reason, metadata=_metadata(argv, ended))
-        passed = self.expects(ended.exit_code)
-        last = next((line.strip() for line in reversed(ended.output.splitlines()) if line.strip()), "")
-        reasoning = f"{title} ended with {ended.exit_code}" + (f": {last[:200]}" if last and not passed else "")
+    def _judgment(self, shown: str, ended: Ended, output: str) -> Judgment:
+        metadata: dict[str, Any] = {"command": shown, "exit_code": ended.exit_code, "output": output}
+        if ended.why:
+            return broken(ended.why, reasoning=f"{shown[:80]} was ended", metadata=metadata)
+        passed = ended.exit_code == 0
+        last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "")
+        said = f"{shown[:80]} ended with {ended.exit_code}" + (f": {last[:200]}" if last and not passed else "")
         finding = Finding(
-            title, passed, f"exit code {ended.exit_code}", "" if passed else ended.output[-_MOST_EVIDENCE:]
-        )
-        return Judgment(status_of(passed), reasoning=reasoning, findings=(finding,), metadata=_metadata(argv, ended))
+            name=shown[:80], passed=passed, detail=f"exit code {ended.exit_code}",
+            evidence="" if passed else output[-_MOST_EVIDENCE:],
+        )  # fmt: skip
+        status = Status.PASS if passed else Status.FAIL
+        return Judgment(status=status, reasoning=said, findings=(finding,), metadata=metadata)
 
 
-@dataclass(frozen=True, repr=False)
+@declared
 class Command(_Runs):
-    """A program, run in the workspace, ends with an expected exit code.
+    """A program, run in the workspace, ends with the exit code 0.
 
-    The judgment's metadata has ``command``, ``exit_code`` (128 + n after signal n) and ``output`` (standard output and
-    standard error together), with keys redacted: what looks like one, and the values of passed variables whose names
-    say that they are secret. A program that cannot be started, or takes too long, is ERROR. All processes that it
-    started are killed when it ends, when its time is up, and when judging is cancelled. A process that moves to another
-    session *and* clears its environment escapes; on systems without ``/proc``, the first of the two is enough.
+    The metadata of the judgment have ``command``, ``exit_code`` and the end of the ``output``, without keys. A program
+    that cannot be started, or takes too long, is ERROR. The process group of the program is killed when it ends, when
+    its time is up, and when judging is cancelled.
 
     Args:
-        argv: the program and its arguments, as a list; as one text only with ``shell``.
-        exit_code: the exit codes that mean PASS; a number, or several.
-        shell: pass the text to ``/bin/sh``.
+        argv: the program and its arguments. For a shell: ``["sh", "-c", "make check | tail"]``.
         cwd: where to run it, inside the workspace.
         env: variables to set.
-        pass_env: names of variables of this process to pass on, in addition to harmless ones such as ``PATH``, ``HOME``
-            and ``LANG``; ``CI_*`` means all that begin so.
-        timeout_s: seconds it may take, 120 by default; then the judgment is ERROR ``timeout``.
-        max_output: bytes of output to keep: the first half, and the last.
-        sandbox: a function that takes the command and the workspace, and returns the command to run instead.
-        name: the check's name in verdicts.
+        pass_env: the names of variables to pass on, beside harmless ones such as ``PATH``, ``HOME`` and ``LANG``;
+            ``CI_*`` means all that begin so.
+        time_limit: the seconds it may take.
+        name: the name in verdicts.
 
     Raises:
-        ConfigurationError: there is no program, ``argv`` does not fit ``shell``, or an option is outside its range.
+        ConfigurationError: there is no program, or an option is wrong.
 
-    >>> Command(["true"]).judge(workspace=".").status
-    <Status.PASS: 'PASS'>
+    >>> Command(["true"]).judge(workspace=".").status.value
+    'PASS'
     """
 
-    argv: Sequence[str] | str
-    exit_code: int | Sequence[int] = 0
-    shell: bool = False
-    name: str = "Command"
+    argv: Annotated[Arguments, Field(min_length=1)]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.argv, str) is not self.shell or not self.argv:
-            raise ConfigurationError(
-                "Command takes a list such as ['make', 'check'], or with shell=True one text; "
-                f"not {plain_repr(self.argv)} with shell={plain_repr(self.shell)}"
-            )
-        if not self.shell:
-            object.__setattr__(self, "argv", _texts(self.argv, "Command", "argv"))
-            if not self.argv[0]:
-                raise ConfigurationError("Command: the first text of argv is the program; it is empty")
-        codes = (self.exit_code,) if isinstance(self.exit_code, int) else listed(self.exit_code)
-        if not codes or not all(isinstance(code, int) and 0 <= code <= 255 for code in codes):
-            raise ConfigurationError(
-                f"exit_code is one or more numbers from 0 to 255, not {plain_repr(self.exit_code)}"
-            )
-        object.__setattr__(self, "exit_code", codes)
-
-    def choose(self, folder: Folder, environment: Mapping[str, str]) -> tuple[str, list[str]]:
-        argv = ["/bin/sh", "-c", str(self.argv)] if self.shell else list(self.argv)
-        return (argv[-1] if self.shell else shlex.join(argv))[:80], argv
-
-    def _traits(self) -> Traits:
-        return {"argv": self.argv if isinstance(self.argv, str) else shlex.join(self.argv), **super()._traits()}
-
-    def expects(self, exit_code: int) -> bool:
-        assert not isinstance(self.exit_code, int)
-        return exit_code in self.exit_code
+    def command(self) -> tuple[str, ...]:
+        return self.argv
 
 
-@dataclass(frozen=True, repr=False)
-class _ProjectRuns(_Runs):
-    """Base class of judges that run a tool that the project's own files indicate."""
+@declared
+class TestsPass(_Runs):
+    """The tests of the project pass.
 
-    tool: str | None = None
-    args: Sequence[str] = ()
-    purpose: ClassVar[Purpose]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        kind = type(self).__name__
-        if self.tool is not None and self.tool not in tools_for(self.purpose):
-            raise ConfigurationError(unknown("tool", self.tool, tools_for(self.purpose)))
-        object.__setattr__(self, "args", _texts(self.args, kind, "args"))
-
-    @property
-    def _goals(self) -> Sequence[str] | None:
-        """Arguments of the tool that replace its default goals."""
-        return None
-
-    def choose(self, folder: Folder, environment: Mapping[str, str]) -> tuple[str, list[str]]:
-        look = self.sandbox is None
-        tool, argv = command_for(folder, self.purpose, self.tool, environment, goals=self._goals, look=look)
-        return f"{tool} {self.purpose}", [*argv, *self.args]
-
-    def _traits(self) -> Traits:
-        return {"tool": self.tool or "", **super()._traits()}
-
-
-@dataclass(frozen=True, repr=False)
-class TestsPass(_ProjectRuns):
-    """The project's tests pass.
-
-    The tools are Maven, Gradle, Cargo, npm (a script ``test``), pytest and make (a target ``test``). The first one that
-    the files of the workspace indicate is used. Wrappers (``mvnw``, ``gradlew``, ``.venv/bin/pytest``) are preferred to
-    installed programs. Abstains if no tool fits, or the tool is not installed. The exit code of the tool decides: a
-    project without tests fails if the tool reports that as a failure, as pytest does, and one that skips all its tests,
-    or ends the tool with ``os._exit(0)``, passes.
+    The exit code of the tool decides. A project without tests fails if the tool says so, as pytest does. An agent that
+    may change the tests, or the configuration of the tool, can make them pass: copy your own tests over the workspace
+    before you judge it.
 
     Args:
-        tool: ``"maven"``, ``"gradle"``, ``"cargo"``, ``"npm"``, ``"pytest"`` or ``"make"``; None (default) to find out.
+        tool: the tool that runs them: ``cargo``, ``go``, ``gradle``, ``make``, ``maven``, ``npm`` or ``pytest``.
         args: further arguments for it.
         cwd: where the project is, inside the workspace.
         env: variables to set.
-        pass_env: names of variables to pass on; see :class:`Command`.
-        timeout_s: seconds it may take, 120 by default; then the judgment is ERROR ``timeout``.
-        max_output: bytes of output to keep.
-        sandbox: wraps the command; see :class:`Command`.
-        name: the check's name in verdicts.
+        pass_env: the names of variables to pass on; see :class:`Command`.
+        time_limit: the seconds they may take.
+        name: the name in verdicts.
 
     Raises:
-        ConfigurationError: the tool is unknown, or an option is outside its range.
+        ConfigurationError: the tool is unknown, or an option is wrong.
 
-    >>> TestsPass("pytest", timeout_s=60).judge(question="Fix the bug.").reasoning
+    >>> TestsPass("pytest").judge(answer="Fixed.").reasoning
     'there is no workspace'
     """
 
-    __test__ = False  # keeps pytest from collecting the class because of its name
+    __test__ = False  # so that pytest does not collect it
 
-    name: str = "TestsPass"
-    purpose: ClassVar[Purpose] = "test"
+    tool: Literal["cargo", "go", "gradle", "make", "maven", "npm", "pytest"]
+    args: Arguments = ()
+
+    def command(self) -> tuple[str, ...]:
+        return (*_TESTS[self.tool], *self.args)
 
 
-@dataclass(frozen=True, repr=False)
-class BuildPasses(_ProjectRuns):
-    """The project builds. The goals are ``package``, ``assemble``, ``build``, or make's first target.
-
-    The tool is found as in :class:`TestsPass`.
+@declared
+class BuildPasses(_Runs):
+    """The project builds.
 
     Args:
-        tool: ``"maven"``, ``"gradle"``, ``"cargo"``, ``"npm"`` or ``"make"``; None (default) to find out.
-        goals: goals that replace the tool's default goals, such as ``["clean", "verify"]`` for Maven.
+        tool: the tool that builds it: ``cargo``, ``go``, ``gradle``, ``make``, ``maven`` or ``npm``.
         args: further arguments for it.
         cwd: where the project is, inside the workspace.
         env: variables to set.
-        pass_env: names of variables to pass on; see :class:`Command`.
-        timeout_s: seconds it may take, 120 by default; then the judgment is ERROR ``timeout``.
-        max_output: bytes of output to keep.
-        sandbox: wraps the command; see :class:`Command`.
-        name: the check's name in verdicts.
+        pass_env: the names of variables to pass on; see :class:`Command`.
+        time_limit: the seconds it may take.
+        name: the name in verdicts.
 
     Raises:
-        ConfigurationError: the tool is unknown, or an option is outside its range.
+        ConfigurationError: the tool is unknown, or an option is wrong.
 
-    >>> BuildPasses("make", goals=["all"]).judge(question="Fix the bug.").status
-    <Status.ABSTAIN: 'ABSTAIN'>
+    >>> BuildPasses("make", ["all"]).judge(answer="Fixed.").status.value
+    'ABSTAIN'
     """
 
-    goals: Sequence[str] | None = None
-    name: str = "BuildPasses"
-    purpose: ClassVar[Purpose] = "build"
+    tool: Literal["cargo", "go", "gradle", "make", "maven", "npm"]
+    args: Arguments = ()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.goals is not None:
-            object.__setattr__(self, "goals", _texts(self.goals, "BuildPasses", "goals"))
-
-    @property
-    def _goals(self) -> Sequence[str] | None:
-        return self.goals
+    def command(self) -> tuple[str, ...]:
+        return (*_BUILDS[self.tool], *self.args)
 
 
-_MOST_EVIDENCE = 2000  # characters
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)  # in the name of a variable that is passed
-
-
-def _metadata(argv: Sequence[str], ended: Ended | None) -> FrozenDict:
-    outcome = {} if ended is None else {"exit_code": ended.exit_code, "output": ended.output}
-    return freeze_mapping({"command": shlex.join(argv), **outcome})
-
-
-def _in_sandbox(sandbox: Sandbox, argv: Sequence[str], workspace: Path) -> list[str]:
-    """Return the command that runs another one in a sandbox.
-
-    Raises:
-        TypeError: the function for the sandbox returned something else.
-    """
-    given: object = sandbox(tuple(argv), workspace)
-    found = None if isinstance(given, str) else listed(given)
-    if not found or not all(isinstance(text, str) for text in found):
-        raise TypeError(f"sandbox returns the command to run, as a list of texts; not {plain_repr(given)}")
-    return list(found)
-
-
-def _first(argv: Sequence[str]) -> str:
-    return argv[0] if argv else ""
-
-
-def _texts(given: str | Sequence[str], judge: str, option: str) -> tuple[str, ...]:
-    found = listed(given)
-    if found is None or not all(isinstance(text, str) and "\0" not in text for text in found):
-        raise ConfigurationError(
-            f"{judge}: {option} takes texts; numbers are written in quotes; not {plain_repr(given)}"
-        )
-    return found
+def _hidden(text: str, secrets: list[str]) -> str:
+    """Return a text without keys and without the values of secret variables, the longest first."""
+    for value in sorted(secrets, key=len, reverse=True):
+        text = text.replace(value, "[key]")
+    return without_keys(text)

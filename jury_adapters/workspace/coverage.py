@@ -1,208 +1,129 @@
-"""Judges of test coverage: it was kept, or improved, compared with a baseline.
+"""Check of test coverage against a baseline, by the report that a coverage tool left in ``case.workspace``."""
 
-They read the report that a coverage tool left in ``case.workspace`` and run nothing. Run a command before them::
-
-    Command(["pytest", "--cov", "--cov-report=json"]) & CoverageKept(baseline=81.5)
-
-An agent can write a report by hand, so let your own command write it, into a clean workspace.
-"""
-
-from __future__ import annotations
-
-from abc import abstractmethod
+import json
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from math import isfinite
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
-from jury_adapters.core.judgment import Finding, Judgment, abstain, broken
-from jury_adapters.core.values import freeze_mapping
-from jury_adapters.workspace.coverage_reports import METRICS, USUAL_PLACES, Metric, read_coverage
-from jury_adapters.workspace.folder import Folder, Missing, Unreadable, WorkspaceJudge, inside, status_of
+from jury_adapters.core.judgment import Judgment, Status, abstain, broken
+from jury_adapters.core.values import ROUNDING
+from jury_adapters.judges.options import declared
+from jury_adapters.workspace.diffs import parse_xml
+from jury_adapters.workspace.folder import Folder, InnerPath, Missing, Unreadable, WorkspaceCheck
 
-__all__ = ["CoverageImproved", "CoverageKept"]
+REPORTS = (
+    "coverage.json",
+    "coverage.xml",
+    "coverage/cobertura-coverage.xml",
+    "target/site/jacoco/jacoco.xml",
+    "build/reports/jacoco/test/jacocoTestReport.xml",
+)
+"""Where tools write their reports."""
+Metric = Literal["line", "branch"]
 
 
-@dataclass(frozen=True)
-class _Compares(WorkspaceJudge):
-    """Base class with the options of both judges: the report, the baseline, the floor."""
+def _percent(value: float) -> float:
+    if 0 < value <= 1:
+        raise ValueError(f"{value:g} is read as percent, and may be meant as a fraction; write {100 * value:g}")
+    return value
 
-    _: KW_ONLY
-    baseline: float | None = None
-    floor: float | None = None
+
+Percent = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False), AfterValidator(_percent)]
+
+
+@declared
+class Coverage(WorkspaceCheck):
+    """Test coverage did not fall below the baseline, or rose by so many points.
+
+    It reads the JSON and XML of coverage.py, other Cobertura XML, and JaCoCo's XML, and runs nothing. An agent can
+    write a report by hand: let a command of your own write it, with ``Command([...]) & Coverage()``. It abstains if
+    there is no report or no baseline, or if nothing is counted. A report that cannot be read is ERROR.
+
+    Args:
+        baseline: the coverage before, in percent, 0..100; None takes ``case.metadata["coverage_baseline"]``.
+        min_gain: the percentage points to gain; 0 keeps the coverage, and -1 allows the loss of one point. A coverage
+            of 100 is always enough.
+        metric: ``line`` or ``branch``.
+        report: the path of the report in the workspace; None looks where the tools write theirs.
+        name: the name in verdicts.
+
+    Raises:
+        ConfigurationError: a number is out of range, a baseline may be meant as a fraction, or the path leads out.
+
+    >>> Coverage(81.5).judge(workspace="/nowhere").status.value
+    'ABSTAIN'
+    """
+
+    baseline: Percent | None = None
+    min_gain: Annotated[float, Field(strict=True, ge=-100, le=100, allow_inf_nan=False)] = 0.0
     metric: Metric = "line"
-    report: str | None = None
-    max_bytes: int = 50_000_000
-
-    def __post_init__(self) -> None:
-        kind = type(self).__name__
-        _level(self.baseline, kind, "baseline")
-        _level(self.floor, kind, "floor")
-        if self.metric not in METRICS:
-            raise ConfigurationError(unknown("metric", self.metric, METRICS))
-        if self.report is not None:
-            inside(self.report, kind)
-        if not isinstance(self.max_bytes, int) or self.max_bytes < 1:
-            raise ConfigurationError(f"max_bytes is a positive number of bytes, not {plain_repr(self.max_bytes)}")
+    report: InnerPath | None = None
 
     def inspect(self, case: Case, folder: Folder) -> Judgment:
-        before = _baseline(case, self.metric) if self.baseline is None else self.baseline
-        path = self._report(folder)
+        before = _baseline(case) if self.baseline is None else self.baseline
+        path = self._found(folder)
         try:
-            coverage = read_coverage(folder.read(path, self.max_bytes), self.metric)
-        except (Unreadable, ValueError) as error:
-            return broken("unreadable_report", f"the coverage report {path!r} cannot be read: {error}")
-        if coverage is None:
-            return abstain(f"the coverage report {path!r} counts no {self.metric} coverage")
-        return self._judgment(before, coverage.percent, path)
+            covered, total = counts_in(folder.read_text(path), self.metric)
+        except (Unreadable, ValueError, RecursionError) as error:
+            return broken(f"the coverage report {path!r} cannot be read: {error}")
+        if not total:
+            return abstain(f"the coverage report {path!r} counts no {self.metric}")
+        after = 100 * covered / total
+        passed = after >= min(100.0, before + self.min_gain) - ROUNDING
+        said = f"{self.metric} coverage was {before:.2f} % and is {after:.2f} %"
+        said += "" if passed else f"; {before + self.min_gain:.2f} % is needed"
+        status = Status.PASS if passed else Status.FAIL
+        return Judgment(status=status, reasoning=said, metadata={"baseline": before, "coverage": after, "report": path})
 
-    @abstractmethod
-    def compare(self, before: float, after: float) -> tuple[Finding, float]:
-        """Return the check and the score."""
-
-    def _judgment(self, before: float, after: float, path: str) -> Judgment:
-        finding, score = self.compare(before, after)
-        findings = [finding]
-        if self.floor is not None:
-            findings.append(Finding("coverage_floor", after >= self.floor - _EXACT, f"at least {self.floor:g} %"))
-        passed = all(finding.passed for finding in findings)
-        reasoning = f"{self.metric} coverage was {before:.2f} % and is {after:.2f} %"
-        reasoning += "".join(f"; not {finding.detail}" for finding in findings if not finding.passed)
-        metadata = freeze_mapping({"baseline": before, "coverage": after, "report": path})
-        return Judgment(
-            status_of(passed), score=score, reasoning=reasoning, findings=tuple(findings), metadata=metadata
-        )
-
-    def _report(self, folder: Folder) -> str:
-        for place in USUAL_PLACES if self.report is None else (self.report,):
-            if folder.has(place):
-                return place
-        named = f"{self.report!r}" if self.report else f"in any usual place: {', '.join(USUAL_PLACES)}"
-        raise Missing(f"there is no coverage report {named}")
+    def _found(self, folder: Folder) -> str:
+        for path in REPORTS if self.report is None else (self.report,):
+            try:
+                folder.find(path)
+            except Unreadable:
+                continue
+            return path
+        raise Missing(f"there is no coverage report at {self.report or ', '.join(REPORTS)}")
 
 
-@dataclass(frozen=True)
-class CoverageKept(_Compares):
-    """Test coverage did not fall below the baseline.
-
-    Reads coverage.py's JSON and XML, other Cobertura XML, JaCoCo's XML, and LCOV. The score is the new coverage divided
-    by the old, at most 1. Abstains if there is no report or no baseline, or if nothing is counted. A report that cannot
-    be read is ERROR.
-
-    Args:
-        baseline: coverage before, in percent (0..100); None (default) takes ``case.metadata["coverage_baseline"]``: a
-            number, or one for each metric as in ``{"line": 81.5, "branch": 60}``.
-        tolerance: percentage points that may be lost.
-        floor: percent that must be reached, whatever the baseline; a separate check.
-        metric: ``"line"`` (default) or ``"branch"``.
-        report: the report's path in the workspace; None (default) looks where the tools write theirs.
-        max_bytes: a larger report is not read.
-        name: the check's name in verdicts.
+def counts_in(text: str, metric: Metric) -> tuple[int, int]:
+    """Return how many lines or branches are covered, and how many there are, of a report.
 
     Raises:
-        ConfigurationError: a percentage is outside 0..100 or may be meant as a fraction (up to 1), the metric is
-            unknown, or the path leads out of the workspace.
-
-    >>> CoverageKept(baseline=81.5).judge(workspace="/nowhere").status
-    <Status.ABSTAIN: 'ABSTAIN'>
+        ValueError: it is not a report of a known format.
     """
-
-    tolerance: float = 0.0
-    name: str = "CoverageKept"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _percent(self.tolerance, "CoverageKept", "tolerance")
-
-    def compare(self, before: float, after: float) -> tuple[Finding, float]:
-        least = max(0.0, before - self.tolerance)
-        finding = Finding("coverage_kept", after >= least - _EXACT, f"at least {least:.2f} %")
-        return finding, min(1.0, after / before) if before else 1.0
-
-
-@dataclass(frozen=True)
-class CoverageImproved(_Compares):
-    """Test coverage rose above the baseline, or has reached the ceiling.
-
-    The score is the achieved share of the way from the baseline to the ceiling, 0 to 1. Reads and abstains as
-    :class:`CoverageKept`.
-
-    Args:
-        baseline: coverage before, in percent; None (default) takes ``case.metadata["coverage_baseline"]``.
-        by: percentage points to gain; any gain is enough by default.
-        ceiling: percent from which no gain is required.
-        floor: percent that must be reached, whatever the baseline; a separate check.
-        metric: ``"line"`` (default) or ``"branch"``.
-        report: the report's path in the workspace; None (default) looks where the tools write theirs.
-        max_bytes: a larger report is not read.
-        name: the check's name in verdicts.
-
-    Raises:
-        ConfigurationError: a percentage is outside 0..100 or may be meant as a fraction (up to 1), the floor is above
-            the ceiling, the metric is unknown, or the path leads out of the workspace.
-
-    >>> CoverageImproved(by=5, ceiling=95).judge(workspace="/nowhere").status
-    <Status.ABSTAIN: 'ABSTAIN'>
-    """
-
-    by: float = 0.0
-    ceiling: float = 100.0
-    name: str = "CoverageImproved"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _percent(self.by, "CoverageImproved", "by")
-        _level(self.ceiling, "CoverageImproved", "ceiling")
-        if self.floor is not None and self.floor > self.ceiling:
-            raise ConfigurationError(f"the floor, {self.floor:g}, lies above the ceiling, {self.ceiling:g}")
-
-    def compare(self, before: float, after: float) -> tuple[Finding, float]:
-        gained = after - before
-        enough = gained > _EXACT and gained >= self.by - _EXACT
-        wanted = f"{self.by:g} points more" if self.by else "any gain"
-        way = self.ceiling - before
-        arrived = after >= self.ceiling - _EXACT
-        score = 1.0 if arrived else min(1.0, max(0.0, gained / way)) if way > 0 else 0.0
-        return Finding("coverage_improved", enough or arrived, f"{wanted}, or {self.ceiling:g} %"), score
-
-
-_EXACT = 1e-9  # percentages are quotients; equal counts must give equal coverage
-
-
-def _level(value: float | None, judge: str, option: str) -> None:
-    """Check a level of coverage, which may be meant as a fraction."""
-    _percent(value, judge, option)
-    if value is not None and 0 < value <= 1:
-        raise ConfigurationError(
-            f"{judge}: {option}={value:g}: percent or fraction? It is a percentage; for {100 * value:g} % write "
-            f"{option}={100 * value:g}"
+    if text.lstrip().startswith("{"):
+        report = json.loads(text)
+        totals = report.get("totals")
+        if not isinstance(totals, Mapping) or "covered_lines" not in totals:
+            raise ValueError("it is JSON, but not of coverage.py: it has no totals.covered_lines")
+        names = ("covered_lines", "num_statements") if metric == "line" else ("covered_branches", "num_branches")
+        return _counts(*(totals.get(name, 0) for name in names))
+    root = parse_xml(text)
+    if root.tag == "report":  # JaCoCo
+        counter = next((one for one in root.iterfind("counter") if one.get("type") == metric.upper()), None)
+        covered, missed = (
+            (0, 0) if counter is None else _counts(counter.get("covered"), counter.get("missed"), both=False)
         )
+        return covered, covered + missed
+    if root.tag != "coverage":
+        raise ValueError(f"it is XML, but neither of coverage.py nor of JaCoCo: it begins with <{root.tag}>")
+    kind = "lines" if metric == "line" else "branches"
+    return _counts(root.get(f"{kind}-covered", "0"), root.get(f"{kind}-valid", "0"))
 
 
-def _percent(value: float | None, judge: str, option: str) -> None:
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 100):
-        return
-    raise ConfigurationError(f"{judge}: {option} is a percentage from 0 to 100, not {plain_repr(value)}")
+def _counts(covered: Any, total: Any, *, both: bool = True) -> tuple[int, int]:
+    counts = [int(one) for one in (covered, total) if isinstance(one, int | str) and not isinstance(one, bool)]
+    if len(counts) < 2 or min(counts) < 0 or (both and counts[0] > counts[1]):
+        raise ValueError(f"{covered!r} of {total!r} are not counts")
+    return counts[0], counts[1]
 
 
-def _baseline(case: Case, metric: Metric) -> float:
+def _baseline(case: Case) -> float:
     value = case.metadata.get("coverage_baseline")
-    if isinstance(value, Mapping):
-        value = value.get(metric)
     if value is None:
-        raise Missing(f"there is no baseline of {metric} coverage; give baseline=, or metadata['coverage_baseline']")
-    with_sign = isinstance(value, str) and value.strip().endswith("%")
-    if isinstance(value, str):  # from a CSV file
-        try:
-            value = float(value.strip().removesuffix("%"))
-        except ValueError:
-            value = None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not (isfinite(value) and 0 <= value <= 100):
-        raise Missing(
-            f"metadata['coverage_baseline'] is not a percentage: {plain_repr(case.metadata['coverage_baseline'])}"
-        )
-    if 0 < value <= 1 and not with_sign:
-        problem = f"metadata['coverage_baseline'] is {value:g}: percent or fraction?"
-        raise Missing(f"{problem} Write {100 * value:g}, or the text '{value:g} %'")
+        raise Missing("there is no baseline; give baseline=, or metadata['coverage_baseline']")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100 or 0 < value <= 1:
+        raise Missing(f"metadata['coverage_baseline'] is a percentage from 0 to 100, above 1, not {value!r}")
     return float(value)

@@ -1,24 +1,24 @@
-"""Shared by the tests of this folder."""
+"""The server of the tests of models, and an environment without keys."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from typing import Any
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
+from model_server import Server
 
-@pytest.fixture
-def closing() -> Iterator[Callable[[Any], Any]]:
-    """Takes critics and reviewers of the released cross-judge, which never close the client they open; closes it."""
-    kept: list[Any] = []
 
-    def keep(critic: Any) -> Any:
-        kept.append(critic)
-        return critic
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server() as running:
+        yield running
 
-    yield keep
-    with ExitStack() as stack:
-        for critic in kept:
-            client = getattr(critic, "http_client", None) or getattr(critic, "client", None)
-            if client is not None:
-                stack.callback(client.close)
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.lower().endswith(("_proxy", "_api_key")) or name.startswith("OPENAI_"):
+            monkeypatch.delenv(name)

@@ -1,353 +1,596 @@
-"""Critic: a judge that asks a model, from construction to judgment, over real HTTP."""
+"""Critic: construction, what is asked and what is not, replies of every kind, store, budget, usage and keys."""
 
 import asyncio
+import inspect
 import json
-import math
-import pickle
-import threading
-from concurrent.futures import ThreadPoolExecutor
+import re
+from functools import partial
 
 import pytest
-from pydantic import SecretStr
-from support.vendor import Act
+from critic_support import CASE, ONCE, Memory, critic, down, says
+from fact_tables import each_row
 
-from jury_adapters import Case, ConfigurationError, Critic, InputError, Limits, ModelError, Rubric, Scale, Status
-from jury_adapters.testing import ScriptedModel, a_case
+from jury_adapters import Budget, Case, Ensemble, Status, Usage
+from jury_adapters.core.context import within
+from jury_adapters.core.values import ConfigurationError, InputError
+from jury_adapters.critic.critic import Critic
+from jury_adapters.critic.rubric import Rubric
+from jury_adapters.models.base import ModelError, Options, Reply
+from jury_adapters.testing import ScriptedModel
 
-KEY = "sk-test-0123456789abcdefghij"
-YES = '{"reasoning": "so it is", "answer": "YES", "confidence": 0.8}'
-NO = '{"reasoning": "it is not", "answer": "NO", "confidence": 0.8}'
-TONE = 'name: tone\nvariables: [tone]\nuser_prompt: "Is it {tone}? {answer}"\n'
-
-
-def over_http(server, **options):
-    options = {"rubric": "faithfulness", **options}
-    return Critic("openai:gpt-4o-mini", name="truth", base_url=server.openai, api_key=KEY, **options)
+YES, NO = says("YES"), says("NO")
 
 
-def scripted(*lines, **options):
-    return Critic(ScriptedModel(list(lines) or [YES]), **{"rubric": "faithfulness", "name": "truth", **options})
+async def function(prompt):
+    """A model that is a function."""
+    return YES
 
 
-def asked(critic):
-    return critic.model.inner.calls
+def of(model=None, *args, **options):
+    return Critic(ScriptedModel([YES]) if model is None else model, *args, limits=ONCE, **options)
 
 
-# Construction; what it refuses stands in test_construction.py
-
-
-def test_the_options_of_a_critic_reach_the_model(server):
-    critic = Critic(
-        "gpt-4o-mini", name="truth", prompt="Judge: {answer}", system_prompt="You are strict.", temperature=0.5,
-        max_tokens=77, vendor="openai", base_url=server.openai, api_key=SecretStr(KEY),
+class TestConstruction:
+    @each_row(
+        ("args", "options", "message"),
+        [
+            ([], {}, "a rubric, such as .* or prompt=; not both"),
+            (["faithfulness"], {"prompt": "{answer}", "labels": {"a": "pass"}}, "not both"),
+            ([], {"prompt": "{answer}"}, "prompt= needs labels= or scale="),
+            ([], {"prompt": "{answer}", "labels": {"a": "pass"}, "scale": (1, 5)}, "one of them"),
+            (["faithfulness"], {"labels": {"a": "pass"}}, "labels go with prompt="),
+            (["faithfulness"], {"scale": (1, 5)}, "scale go with prompt="),
+            ([], {"prompt": "Is it good?", "labels": {"a": "pass"}}, r"write \{answer\}"),
+            ([], {"prompt": "{answr}", "labels": {"a": "pass"}}, "'answr' is not a placeholder"),
+            ([], {"prompt": "{answer}", "labels": {"a": "good"}}, "labels.a.meaning"),
+            ([], {"prompt": "{answer}", "labels": {}}, "at least one is needed"),
+            ([], {"prompt": "{answer}", "scale": (5, 1)}, "minimum < maximum"),
+            (["faithful"], {}, "no rubric is named 'faithful'.*answer_relevance.*faithfulness"),
+            (["faithfulness"], {"threshold": 2}, "threshold"),
+            (["faithfulness"], {"threshold": True}, "threshold"),
+            (["faithfulness"], {"temperature": -1}, "temperature= is a number from 0"),
+            (["faithfulness"], {"temperature": float("inf")}, "temperature="),
+            (["faithfulness"], {"temperature": True}, "temperature="),
+            (["faithfulness"], {"temperature": "0"}, "temperature="),
+            (["faithfulness"], {"max_tokens": 0}, "max_tokens= is a whole number from 1"),
+            (["faithfulness"], {"max_tokens": 1.5}, "max_tokens="),
+            (["faithfulness"], {"parse": "text"}, "parse= is a function"),
+            (["faithfulness"], {"parse": len, "logprobs": True}, "does not go with logprobs"),
+            (["faithfulness"], {"store": "runs.db"}, "store= is a store, such as open_store"),
+            (["faithfulness"], {"store": Memory(), "parse": lambda text: True}, "parse= is a function defined by def"),
+        ],
     )  # fmt: skip
-    assert critic.judge(answer="TRUTH=NO").status is Status.FAIL
-    body = server.asks[0].body
-    assert (body["temperature"], body["max_completion_tokens"]) == (0.5, 77)
-    assert body["messages"][0]["content"].startswith("You are strict.")
-    assert body["messages"][1]["content"].startswith("Judge: <answer-")
+    def test_wrong_arguments_are_refused_in_one_sentence(self, args, options, message):
+        with pytest.raises(ConfigurationError, match=message):
+            of(None, *args, **options)
+
+    def test_the_parameters_are_these(self):
+        with pytest.raises(TypeError, match="samples"):
+            Critic(ScriptedModel([YES]), "faithfulness", samples=3)
+        assert [*inspect.signature(Critic).parameters] == [
+            "model", "rubric", "name", "prompt", "labels", "scale", "threshold", "parse", "temperature", "max_tokens",
+            "logprobs", "image_urls", "limits", "store",
+        ]  # fmt: skip
+
+    def test_an_object_and_a_function_keep_their_own_settings(self):
+        for options in ({"temperature": 0.7}, {"max_tokens": 100}, {"temperature": None}):
+            with pytest.raises(ConfigurationError, match="function, which keeps its own settings"):
+                of(function, "faithfulness", **options)
+        asked = of(function, "faithfulness")
+        assert asked.options == Options()
+        assert asked.judge(CASE).status is Status.PASS
+        assert of(None, "faithfulness", temperature=0.7, max_tokens=9).options == Options(0.7, 9)
+
+    def test_a_local_function_is_no_model_for_a_store(self):
+        async def local(prompt):
+            return YES
+
+        assert of(local, "faithfulness").judge(CASE).status is Status.PASS
+        with pytest.raises(ConfigurationError, match="defined by def at the top of a module"):
+            of(local, "faithfulness", store=Memory())
+        (judgment,) = of(local, "faithfulness").judge_many([CASE], store=Memory())
+        assert judgment.status is Status.ERROR
+        (judgment,) = of(function, "faithfulness").judge_many([CASE], store=Memory())
+        assert judgment.status is Status.PASS
+
+    def test_an_object_that_is_called_is_no_model_for_a_store(self):
+        class Strict:  # two of them may answer differently
+            async def __call__(self, prompt):
+                return YES
+
+        for one in (Strict(), Strict().__call__, partial(function)):
+            assert of(one, "faithfulness").judge(CASE).status is Status.PASS
+            with pytest.raises(ConfigurationError, match="defined by def at the top of a module"):
+                of(one, "faithfulness", store=Memory())
+
+    def test_the_names(self, tmp_path):
+        assert critic(YES).name == "faithfulness scripted"
+        assert critic(YES, name="truth").judge(CASE).critic == "truth"
+        assert critic(YES, prompt="{answer}", labels={"YES": "pass"}).name == "prompt scripted"
+        with pytest.raises(InputError, match="cannot be read"):
+            critic(YES, rubric=tmp_path / "none.yaml")
+
+    def test_with_another_rubric(self):
+        asked = critic(YES, name="x").with_rubric("correctness")
+        assert (asked.name, asked.rubric.name) == ("x", "correctness")
+        assert critic(YES).with_rubric("coherence").name == "coherence scripted"
+        assert critic(YES).with_rubric("coherence").labels == {}
+        assert asked.fingerprint != critic(YES).fingerprint
+
+    def test_a_jury_counts_declared_labels(self):
+        tone = {"POLITE": "pass", "RUDE": "fail", "N/A": "abstain"}
+        replies = [says("POLITE"), says("rude"), says("N/A"), says("POLITE")]
+        jurors = [critic(one, prompt="{answer}", labels=tone) for one in replies]
+        verdict = Ensemble(jurors).judge(CASE)
+        assert (verdict.status, [one.label for one in verdict.judgments]) == (
+            "PASS",
+            ["POLITE", "RUDE", None, "POLITE"],
+        )
+        assert jurors[0].labels == {"POLITE": Status.PASS, "RUDE": Status.FAIL, "N/A": Status.ABSTAIN}
+
+    def test_jurors_on_a_scale_pass_from_its_mark(self):
+        jury = Ensemble([critic(says(4), rubric="coherence"), critic(says(3), rubric="coherence")], voting="average")
+        assert (jury.judge(CASE).score, jury.judge(CASE).status) == (0.625, "FAIL")
+        assert critic(says(4), rubric="coherence").pass_mark == 0.75
 
 
-def test_a_critic_without_a_name_is_called_like_its_rubric_and_its_model():
-    assert Critic(ScriptedModel([YES], model="gpt-4o"), "safety").name == "safety gpt-4o"
+LACKING = [
+            ("faithfulness", Case(question="q", answer="a"), "the case has no contexts"),
+            ("faithfulness", Case(question="q", answer="a", contexts=["  ", ""]), "no contexts"),
+            ("faithfulness", Case(question="q", answer="a", contexts=["\u200b"]), "no contexts"),
+            ("faithfulness", Case(question="q", contexts=["c"]), "no answer"),
+            ("context_relevance", Case(question="q"), "no contexts"),
+            ("context_relevance", Case(contexts=["c"]), "no question"),
+            ("correctness", Case(answer="a", reference=" "), "no reference"),
+            ("answer_relevance", Case(question="q"), "no answer"),
+            ("answer_relevance", Case(answer="a", question=""), "no question"),
+            ("pairwise", Case(question="q", candidates=["one"]), "no candidates"),
+            ("trajectory", Case(question="q"), "no steps"),
+            ("plan_adherence", Case(steps=[{"text": "s"}]), "no plan"),
+            ("plan_adherence", Case(steps=[{"text": "s"}], metadata={"plan": "  "}), "no plan"),
+            ("plan_adherence", Case(question="q"), "no plan and no steps"),
+            ("knowledge_retention", Case(question="q"), "no messages"),
+        ]  # fmt: skip
 
 
-def test_a_rubric_comes_by_name_path_text_or_object(tmp_path):
-    path = tmp_path / "tone.yaml"
-    path.write_text(TONE, encoding="utf-8")
-    for rubric in (path, str(path), TONE, Rubric.from_yaml(path)):
-        assert scripted(rubric=rubric).rubric.variables == ("tone",)
-    assert scripted(rubric="correctness").rubric == Rubric.bundled("correctness")
+class TestWhatIsNotAsked:
+    def test_a_case_that_lacks_a_field_abstains_and_nothing_is_sent(self):
+        for rubric, case, missing in LACKING:
+            asked = critic(YES, rubric=rubric)
+            judgment = asked.judge(case)
+            assert (judgment.status, judgment.metadata["cause"]) == (Status.ABSTAIN, "missing")
+            assert missing in judgment.reasoning
+            assert (asked.model.prompts, judgment.usage, asked.estimate(case)) == ([], Usage(), Usage())
 
-
-def test_a_system_prompt_takes_the_place_of_the_rubrics_own():
-    critic = scripted(system_prompt="You are a pirate.")
-    critic.judge(a_case())
-    assert asked(critic)[0].prompt.system.startswith("You are a pirate.")
-    assert "faithful" in asked(critic)[0].prompt.system
-
-
-def test_criteria_in_one_sentence_are_a_critic():
-    critic = Critic.from_criteria(ScriptedModel([NO]), "The answer names its source.", name="sourced")
-    assert critic.judge(answer="It is so.").status is Status.FAIL
-    assert "The answer names its source." in asked(critic)[0].prompt.system
-    assert critic.name == critic.rubric.name == "sourced"
-
-
-def test_a_yaml_prompt_of_the_known_kind_is_a_critic(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_text(
-        "version: 2\ndescription: d\nsystem_prompt: You are brief.\nuser_prompt_template: 'Q {question} A {answer}'\n",
-        encoding="utf-8",
+    @pytest.mark.parametrize(
+        ("rubric", "status", "score"),
+        [("faithfulness", "FAIL", None), ("conciseness", "FAIL", 0.0), ("hallucination", "ABSTAIN", None)],
     )
-    critic = Critic(ScriptedModel([YES]), path, name="mine", threshold=0.5)
-    assert critic.judge(a_case()).passed
-    assert (critic.rubric.version, critic.threshold) == ("2", 0.5)
-    assert asked(critic)[0].prompt.system.startswith("You are brief.")
-    with pytest.raises(InputError, match=r"none\.yaml"):
-        Critic(ScriptedModel([YES]), tmp_path / "none.yaml", name="mine")
+    def test_an_empty_answer_has_the_answer_of_the_rubric(self, rubric, status, score):
+        asked = critic(YES, rubric=rubric)
+        judgment = asked.judge(question="q", answer=" \u200b", contexts=["c"], reference="r")
+        assert (judgment.status, judgment.score, asked.model.prompts) == (status, score, [])
+
+    def test_an_empty_answer_is_asked_about_if_the_rubric_says_nothing(self):
+        asked = critic(says("safe"), rubric="safety")
+        assert asked.judge(question="q", answer="").status is Status.PASS
+        assert "(empty)" in asked.model.prompts[0].turns[0].text
+
+    def test_a_run_that_failed_is_fail_and_nothing_is_sent(self):
+        asked = critic(YES)
+        assert asked.judge(question="q", error="boom").status is Status.FAIL
+        assert asked.model.prompts == []
 
 
-# Context
+class TestReplies:
+    @each_row(
+        ("reply", "status", "label"),
+        [
+            (YES, "PASS", "YES"), (NO, "FAIL", "NO"), (says("unsure"), "ABSTAIN", None), ("YES", "PASS", "YES"),
+            # situations, rows 23 to 27
+            ('{"reason": "good"}', "ABSTAIN", None), ('{"score": 0, "reason": "bad"}', "ABSTAIN", None),
+            ('{"pass": true, "score": 0}', "ABSTAIN", None), ('{"pass": true}', "ABSTAIN", None),
+            ('{"answer": null}', "ABSTAIN", None), ('{"status": "ok"}', "ABSTAIN", None), ("{}", "ABSTAIN", None),
+            ("true", "ABSTAIN", None), ("<think>Answer: NO</think>\nAnswer: YES", "ABSTAIN", None),
+            ('<think>Answer: NO</think>\n{"answer": "YES"}', "PASS", "YES"),
+            ('so maybe Answer: NO\n</think>\n\n{"answer": "YES"}', "PASS", "YES"),
+            ("<think>Answer: NO maybe", "ABSTAIN", None), ("<think>Answer: NO</think>", "ABSTAIN", None),
+            # row 15
+            ('It says {"answer": "YES"}.\n{"reasoning": "wrong", "answer": "NO"}', "ABSTAIN", None),
+            ('{"answer": "NO", "reasoning": "it forged {\\"answer\\": \\"YES\\"}"}', "FAIL", "NO"),
+            ('{"reasoning": "{\\"status\\": \\"ok\\"} is right", "answer": "YES"}', "PASS", "YES"),
+        ],
+    )  # fmt: skip
+    def test_a_reply_is_its_whole_answer_or_none(self, reply, status, label):
+        judgment = critic(reply).judge(CASE)
+        assert (judgment.status, judgment.label) == (status, label)
+        assert judgment.usage.calls == (2 if judgment.metadata.get("cause") == "parse_fail" else 1)
+
+    def test_what_an_answer_becomes(self):
+        judgment = critic(says("NO")).judge(CASE)
+        assert (judgment.reasoning, judgment.confidence, judgment.model) == ("so it says", 0.9, "scripted")
+        assert (judgment.case_id, judgment.usage.calls, dict(judgment.metadata)) == ("c1", 1, {})
+        rated = critic(says(4), rubric="coherence").judge(CASE)
+        assert (rated.status, rated.score, rated.label, dict(rated.metadata)) == ("PASS", 0.75, None, {"rating": 4.0})
+        plain = critic("Answer: UNSURE").judge(CASE)
+        assert (plain.status, plain.reasoning) == ("ABSTAIN", "the model answered UNSURE")
+
+    @each_row(
+        ("reply", "status", "cause", "said"),
+        [
+            (Reply("No.", finish="refusal", detail="policy\x1b[2J"), "ABSTAIN", "refused", r"to judge: policy\\u001b"),
+            (Reply("", finish="filter"), "ABSTAIN", "filtered", "content filter of the vendor"),
+            (Reply('{"reasoning": "The brief', finish="length"), "ABSTAIN", "truncated", "raise max_tokens"),
+            (Reply("", finish="length"), "ABSTAIN", "truncated", "cut the reply off"),
+            (Reply(YES, finish="other"), "ABSTAIN", "unfinished", "not known"),
+            (Reply("", finish="stop"), "ERROR", "empty_reply", ""),
+            (Reply(" \n", finish="stop"), "ERROR", "empty_reply", ""),
+            (down("unavailable"), "ERROR", "unavailable", ""),
+            (down("timeout", sent=True), "ERROR", "timeout", ""),
+            (down("refused"), "ERROR", "refused", ""),
+            (down("account"), "ERROR", "account", ""),
+        ],
+    )  # fmt: skip
+    def test_what_gives_no_answer_is_named_and_asked_once(self, reply, status, cause, said):
+        asked = critic(reply)
+        judgment = asked.judge(CASE)
+        assert (judgment.status, judgment.metadata["cause"], judgment.score, judgment.label) == (
+            status,
+            cause,
+            None,
+            None,
+        )
+        assert len(asked.model.prompts) == 1
+        assert judgment.model == "scripted"
+        if said:
+            assert re.search(said, judgment.reasoning)
+
+    def test_a_reply_that_is_only_cut_off_once_is_not_repaired(self):
+        judgment = critic("prose", Reply(YES, finish="length")).judge(CASE)
+        assert (judgment.metadata["cause"], judgment.usage.calls) == ("truncated", 2)
+
+    @each_row("problem", [ValueError("odd"), KeyError("x"), RuntimeError(), TimeoutError(), StopAsyncIteration()])
+    def test_a_model_that_breaks_is_an_error_with_what_was_spent(self, problem):
+        judgment = critic("prose", problem).judge(CASE)
+        assert judgment.status is Status.ERROR
+        assert type(problem).__name__ in judgment.error
+        assert judgment.usage.calls == 1
+
+    def test_the_schema_and_the_options_reach_the_model(self):
+        asked = critic(YES, temperature=0.5, max_tokens=50, logprobs=True)
+        asked.judge(CASE)
+        assert asked.model.options == [Options(0.5, 50, True)]
+        assert asked.model.schemas[0]["properties"]["answer"]["enum"] == ["YES", "NO", "UNSURE"]
+
+    def test_a_grader_with_a_line_of_its_own_is_repaired_or_refused_with_the_way_out(self):
+        """Situations, row 14."""
+        grades = {"C": "pass", "P": "label", "I": "fail"}
+        for reply in ("GRADE: C", "It fits.\n\nGRADE: C", "**GRADE: C**", "GRADE: CI"):
+            judgment = critic(reply, prompt="Compare.\n{answer}", labels=grades).judge(CASE)
+            assert "parse= reads other forms" in judgment.reasoning
+            repaired = critic(reply, says("C"), prompt="Compare.\n{answer}", labels=grades).judge(CASE)
+            assert (repaired.status, repaired.label, repaired.usage.calls) == ("PASS", "C", 2)
+
+    def test_a_number_of_the_reasoning_is_no_score(self):
+        """Situations, rows 11 and 27."""
+        for scale, reply in (
+            ((1, 10), "1. Clarity: 5/10\n2. Depth: 5\n\n**Score: 9**"), ((1, 10), "I rate this 8 out of 10."),
+            ((1, 10), "Score: 85"), ((1, 10), "Rating: [[9]]"), ((1, 10), "9/10"), ((1, 5), "4.0\nreason"),
+            ((0, 100), "1.0"), ((0, 100), "0.8"), ((0, 100), says(1.0)),
+        ):  # fmt: skip
+            judgment = critic(reply, prompt="{answer}", scale=scale).judge(CASE)
+            assert (judgment.status, judgment.metadata["cause"]) == ("ABSTAIN", "parse_fail")
+        assert critic("85", prompt="{answer}", scale=(0, 100)).judge(CASE).score == 0.85
+
+    def test_labels_that_are_statuses(self):
+        labels = {"PASS": "pass", "FAIL": "fail", "PARTIAL": "label"}
+        for said, status, label in (("pass", "PASS", None), ("FAIL", "FAIL", None), ("partial", "LABEL", "PARTIAL")):
+            judgment = critic(says(said), prompt="{answer}", labels=labels).judge(CASE)
+            assert (judgment.status, judgment.label, judgment.error) == (status, label, None)
+
+    @each_row(
+        ("options", "answer", "outcome"),
+        [
+            ({"labels": {"good": 0.6, "poor": 0.1}}, "good", ("PASS", "good", 0.6)),
+            ({"labels": {"good": 0.6, "poor": 0.1}, "threshold": 0.7}, "good", ("FAIL", "good", 0.6)),
+            ({"labels": {"YES": "pass", "NO": "fail"}, "threshold": 0.7}, "YES", ("PASS", "YES", None)),
+            ({"scale": (1, 5)}, 3, ("PASS", None, 0.5)),
+            ({"scale": (1, 5), "threshold": 0.7}, 3, ("FAIL", None, 0.5)),
+            ({"scale": {"minimum": 0, "maximum": 10, "pass_mark": 8}}, 8, ("PASS", None, 0.8)),
+        ],
+    )
+    def test_a_threshold_is_a_score(self, options, answer, outcome):
+        judgment = critic(says(answer), prompt="{answer}", **options).judge(CASE)
+        assert (judgment.status, judgment.label, judgment.score) == outcome
 
 
-def test_a_mapping_as_context_gives_the_rubrics_variables():
-    critic = scripted(rubric=TONE)
-    assert critic.judge(answer="Hi.", context={"tone": "friendly"}).passed
-    (call,) = asked(critic)
-    assert "friendly" in call.prompt.turns[0].text
+def guard(text):
+    """A reader of a guard model's replies."""
+    first = text.split()[0].lower()
+    if first not in ("safe", "unsafe"):
+        raise ValueError(f"the first word is {first}")
+    return first == "safe"
 
 
-def test_text_and_lists_as_context_are_contexts():
-    critic = scripted()
-    critic.judge(question="q", answer="a", context="one source")
-    critic.judge(question="q", answer="a", context=["one", "two"])
-    texts = [call.prompt.turns[0].text for call in asked(critic)]
-    assert "one source" in texts[0]
-    assert "Context 2:" in texts[1]
+class TestOwnParser:
+    def test_it_reads_the_reply_and_no_json_is_asked_for(self):
+        asked = critic("unsafe\nS1", prompt="Safe?\n{answer}", parse=guard)
+        judgment = asked.judge(CASE)
+        assert (judgment.status, judgment.usage.calls) == (Status.FAIL, 1)
+        assert asked.model.schemas == [None]
+        assert "JSON" not in asked.model.prompts[0].system
+
+    def test_after_a_value_error_it_is_asked_once_more(self):
+        asked = critic("hm", "safe", prompt="{answer}", parse=guard)
+        assert asked.judge(CASE).status is Status.PASS
+        assert "the first word is hm" in asked.model.prompts[1].turns[-1].text
+        judgment = critic("hm", prompt="{answer}", parse=guard).judge(CASE)
+        assert (judgment.status, judgment.metadata["cause"]) == (Status.ABSTAIN, "parse_fail")
+
+    @each_row(
+        ("parsed", "options", "status"),
+        [
+            (0.8, {}, "PASS"), ((0.2, "why"), {}, "FAIL"), ("ABSTAIN", {}, "ABSTAIN"), ("odd", {}, "ERROR"),
+            (0.8, {"threshold": 0.9}, "FAIL"), ("safe", {"labels": {"safe": "pass", "not": "fail"}}, "PASS"),
+            ("other", {"labels": {"safe": "pass"}}, "ERROR"), (None, {}, "ERROR"), ([], {}, "ERROR"),
+        ],
+    )  # fmt: skip
+    def test_it_returns_what_a_judge_may_return(self, parsed, options, status):
+        asked = critic("x", prompt="{answer}", parse=lambda text: parsed, **options)
+        assert asked.judge(CASE).status == status
+
+    def test_a_parser_that_breaks_is_an_error(self):
+        judgment = critic("x", prompt="{answer}", parse=lambda text: {}["x"]).judge(CASE)
+        assert (judgment.status, judgment.usage.calls) == (Status.ERROR, 1)
 
 
-@pytest.mark.parametrize("name", ["answer", "question", "query", "contexts", "response", "metadata", "reference"])
-def test_a_reserved_name_in_context_is_refused(name):
-    with pytest.raises(ConfigurationError, match=f"{name}.* is a field of the case"):
-        scripted(rubric=TONE).judge(answer="Hi.", context={name: "x"})
+OWN = Rubric(name="x", criteria="c", prompt="{question}{answer}")
 
 
-def test_an_unknown_variable_in_context_is_refused_also_when_awaited():
-    critic = scripted(rubric=TONE)
-    with pytest.raises(ConfigurationError, match="Did you mean 'tone'"):
-        asyncio.run(critic.ajudge(answer="Hi.", context={"tones": "x"}))
-    assert asked(critic) == []
+def keyed(**changes):
+    """The key under which a critic with these changes stores its judgment of a case with these changes."""
+    case = CASE.model_copy(update=changes.pop("case", {}))
+    store, sample = Memory(), changes.pop("sample", 0)
+    model = ScriptedModel([YES], model=changes.pop("model", "m"))
+    asked = Critic(model, **{"rubric": OWN, "limits": ONCE, **changes})
+    with within(store=store, sample=sample):
+        asyncio.run(asked.ajudge(case))
+    (key,) = store.rows
+    return key
 
 
-def test_cases_that_differ_in_a_variable_only_are_asked_apart():
-    critic = scripted(rubric=TONE)
-    for tone in ("friendly", "formal"):
-        critic.judge(answer="Hi.", context={"tone": tone})
-    one, other = (call.prompt.turns[0].text for call in asked(critic))
-    assert one != other
+SAME_KEY = [
+            {}, {"name": "other"}, {"image_urls": True}, {"limits": None}, {"case": {"id": "other"}},
+            {"case": {"metadata": {"a": 1}}}, {"case": {"generator": "gpt-9"}},
+            {"rubric": OWN.replace(name="y", version="9", description="d", source="s")},
+        ]  # fmt: skip
 
 
-# Abstaining unasked
+class TestIdentity:
+    """A store never serves the answer of another question, and always that of the same one."""
+
+    @each_row(
+        "changes",
+        [
+            {"rubric": OWN.replace(criteria="C")}, {"rubric": OWN.replace(prompt="{question} {answer}")},
+            {"rubric": OWN.replace(labels={"YES": "pass", "NO": "fail"})}, {"rubric": OWN.replace(threshold=0.5)},
+            {"rubric": OWN.replace(labels={"YES": "fail", "NO": "pass", "UNSURE": "abstain"})},
+            {"rubric": OWN.replace(examples=[{"case": CASE, "answer": "NO", "reasoning": "r"}])},
+            {"threshold": 0.7}, {"model": "n"}, {"temperature": 0.1}, {"temperature": None}, {"max_tokens": 9},
+            {"logprobs": True}, {"parse": guard}, {"sample": 1},
+            {"case": {"question": "other"}}, {"case": {"answer": "other"}}, {"case": {"contexts": ("other",)}},
+            {"case": {"reference": "other"}},
+        ],
+    )  # fmt: skip
+    def test_what_changes_the_key(self, changes):
+        assert keyed(**changes) != keyed()
+
+    def test_what_does_not_change_the_key(self):
+        for changes in SAME_KEY:
+            assert keyed(**changes) == keyed()
+
+    def test_metadata_that_the_prompt_shows_is_part_of_the_key(self):
+        rubric = Rubric(name="x", prompt="{answer}{policy}", variables=["policy"], requires=["answer"])
+        keys = {keyed(rubric=rubric, case={"metadata": data}) for data in ({}, {"policy": "a"}, {"policy": "b"})}
+        assert len(keys) == 3
+        assert keyed(rubric=rubric, case={"metadata": {"policy": "a", "x": 1}}) in keys
+
+    def test_the_key_is_the_same_on_every_machine(self):
+        assert critic(YES).fingerprint == critic(NO, name="other").fingerprint
+        assert len(critic(YES).fingerprint) == 32
+
+    def test_the_name_is_not_part_of_the_fingerprint_so_a_renamed_critic_pays_nothing(self):
+        store, asked = Memory(), critic(YES, name="one")
+        for one in (asked, asked.named("two")):
+            assert next(one.judge_many([CASE], store=store)).critic == one.name
+        assert len(asked.model.prompts) == 1
 
 
-@pytest.mark.parametrize(
-    ("rubric", "case", "missing"),
-    [
-        ("faithfulness", Case(question="q", answer="a"), "no contexts"),
-        ("faithfulness", Case(question="q", contexts=["c"]), "no answer"),
-        ("faithfulness", Case(question="q", answer="a", contexts=["  "]), "no contexts"),
-        ("correctness", Case(question="q", answer="a"), "no reference"),
-        ("pairwise", Case(question="q", candidates=["a"]), "no candidates"),
-        (TONE, Case(answer="a"), "no tone"),
-    ],
+class TestStore:
+    def test_what_is_stored_is_not_asked_again_and_counts_as_recorded(self):
+        store, asked = Memory(), critic(YES, NO)
+        first, second = (next(asked.judge_many([CASE], store=store)) for _ in range(2))
+        assert (first.status, second.status, len(asked.model.prompts)) == ("PASS", "PASS", 1)
+        assert (second.usage.calls, second.usage.recorded_calls) == (0, 1)
+
+    def test_the_same_question_at_once_is_asked_once(self):
+        store, asked = Memory(), critic(YES, NO)
+        assert len([*asked.judge_many([CASE] * 20, store=store)]) == 20
+        assert len(asked.model.prompts) == 1
+
+    def test_samples_are_stored_apart(self):
+        store, asked = Memory(), critic(YES, NO, YES)
+        jury = asked.with_samples(3)
+        for _ in range(2):
+            (verdict,) = jury.judge_many([CASE], store=store)
+            assert [one.status for one in verdict.judgments] == ["PASS", "FAIL", "PASS"]
+        assert len(asked.model.prompts) == 3
+
+    def test_an_error_is_asked_again_and_an_abstention_is_not(self):
+        store, asked = Memory(), critic(down(), "?", "?", YES)
+        statuses = [next(asked.judge_many([CASE], store=store)).status for _ in range(3)]
+        assert statuses == ["ERROR", "ABSTAIN", "ABSTAIN"]
+        assert len(asked.model.prompts) == 3
+
+    def test_the_store_of_a_critic_serves_where_the_batch_has_none(self):
+        own, given = Memory(), Memory()
+        asked = critic(YES, store=own)
+        asked.judge(CASE)
+        assert (len(own.rows), len(given.rows)) == (1, 0)
+        list(asked.judge_many([CASE], store=given))
+        assert (len(own.rows), len(given.rows)) == (1, 1)
+
+    def test_nothing_is_stored_of_a_case_that_is_not_asked_about(self):
+        store = Memory()
+        list(critic(YES).judge_many([Case(question="q", answer="a")], store=store))
+        assert store.rows == {}
+
+    def test_a_replay_reads_and_never_asks(self):
+        store, asked = Memory(), critic(YES)
+        list(asked.judge_many([CASE], store=store))
+        store.read_only = True
+        again = critic(NO)
+        replayed, missed = again.judge_many([CASE, CASE.model_copy(update={"answer": "Bob."})], store=store)
+        assert (replayed.status, replayed.usage.recorded_calls) == (Status.PASS, 1)
+        assert (missed.status, missed.metadata["cause"]) == (Status.ABSTAIN, "not_recorded")
+        assert missed.reasoning.startswith("not recorded")
+        assert (again.model.prompts, len(store.rows)) == ([], 1)
+
+    def test_a_store_that_breaks_is_an_error_and_the_paid_judgment_survives_a_failed_write(self):
+        class Full(Memory):
+            async def put(self, key, case, judgment):
+                raise OSError("disk full")
+
+        (judgment,) = critic(YES).judge_many([CASE], store=Full())
+        assert (judgment.status, judgment.metadata["store_error"]) == ("PASS", "OSError: disk full")
+
+
+class TestBudget:
+    def priced(self, *replies, **options):
+        return Critic(ScriptedModel([*replies], usd_per_token=0.001), "faithfulness", limits=ONCE, **options)
+
+    def test_an_estimate_is_above_what_a_call_takes(self):
+        asked = self.priced(YES)
+        estimate, judgment = asked.estimate(CASE), asked.judge(CASE)
+        assert (estimate.calls, estimate.output_tokens) == (1, 2000)
+        assert estimate.cost_usd > judgment.usage.cost_usd > 0
+        assert estimate.input_tokens > judgment.usage.input_tokens
+        assert asked.cost == pytest.approx(1.2)
+        unknown = Critic(ScriptedModel([YES], usd_per_token=None), "faithfulness")
+        assert (unknown.estimate(CASE).cost_complete, unknown.cost) == (False, 0.0)
+
+    def test_a_call_settles_what_it_took(self):
+        budget, asked = Budget(max_usd=10), self.priced(YES)
+        (judgment,) = asked.judge_many([CASE], budget=budget)
+        assert budget.spent == judgment.usage
+
+    def test_a_call_that_does_not_fit_is_not_sent(self):
+        budget, asked = Budget(max_usd=0.5), self.priced(YES)
+        (judgment,) = asked.judge_many([CASE], budget=budget)
+        assert (judgment.status, asked.model.prompts, budget.refused) == (Status.ERROR, [], 1)
+        assert "over budget" in judgment.error
+
+    def test_the_repair_is_paid_too_and_both_are_summed(self):
+        budget, asked = Budget(max_calls=10), self.priced("prose", YES)
+        (judgment,) = asked.judge_many([CASE], budget=budget)
+        assert (judgment.usage.calls, budget.spent) == (2, judgment.usage)
+        sent = sum(len(prompt.system) + sum(len(turn.text) for turn in prompt.turns) for prompt in asked.model.prompts)
+        assert judgment.usage.input_tokens == pytest.approx(sent / 4, abs=2)
+
+    def test_a_repair_that_does_not_fit_is_an_error_with_what_the_first_call_took(self):
+        asked = self.priced("prose", YES)
+        (judgment,) = asked.judge_many([CASE], budget=Budget(max_calls=1))
+        assert (judgment.status, judgment.usage.calls, len(asked.model.prompts)) == (Status.ERROR, 1, 1)
+        assert judgment.usage.cost_usd > 0
+
+    @pytest.mark.parametrize(
+        ("error", "calls"), [(down(sent=False), 0), (down("refused", sent=False), 0), (down("timeout", sent=True), 1)]
+    )
+    def test_a_call_that_failed_counts_if_it_may_be_billed(self, error, calls):
+        budget, asked = Budget(max_calls=10), self.priced(error)
+        (judgment,) = asked.judge_many([CASE], budget=budget)
+        assert (judgment.status, budget.spent.calls) == (Status.ERROR, calls)
+        assert budget.spent.cost_usd == pytest.approx(asked.estimate(CASE).cost_usd if calls else 0)
+        assert judgment.usage.cost_complete is not bool(calls)
+
+    def test_a_call_that_is_cut_off_settles_at_its_estimate(self):
+        """Trap 11."""
+
+        class Slow(ScriptedModel):
+            async def complete(self, prompt, schema=None, options=None):
+                await asyncio.sleep(30)
+
+        budget = Budget(max_usd=10)
+        asked = Critic(Slow([], usd_per_token=0.001), "faithfulness", limits=ONCE).with_timeout(0.05)
+        (judgment,) = asked.judge_many([CASE], budget=budget)
+        assert (judgment.status, judgment.error) == (Status.ERROR, "timeout")
+        assert budget.spent.cost_usd == pytest.approx(asked.estimate(CASE).cost_usd)
+        assert judgment.usage.cost_complete is False
+
+    def test_a_budget_is_never_exceeded(self):
+        budget, asked = Budget(max_usd=3.6), self.priced(YES)
+        cases = [CASE.model_copy(update={"answer": str(number)}) for number in range(20)]
+        statuses = {one.status for one in asked.judge_many(cases, budget=budget)}
+        assert budget.spent.cost_usd <= 3.6
+        assert statuses == {Status.PASS, Status.ERROR}
+
+
+KEY = "sk-secret-0123456789"
+
+
+class TestKeys:
+    @each_row(
+        "reply",
+        [
+            ModelError(f"wrong key {KEY}", "account"), RuntimeError(f"401 for {KEY}"), ValueError(f"Bearer {KEY}"),
+            Reply(f"my key is {KEY}", finish="refusal"), f"prose with {KEY}",
+        ],
+    )  # fmt: skip
+    def test_no_key_is_in_a_judgment_or_a_store(self, reply):
+        store = Memory()
+        (judgment,) = critic(reply).judge_many([CASE], store=store)
+        written = judgment.model_dump_json() + str(judgment) + json.dumps([str(row) for row in store.rows.values()])
+        assert judgment.status in (Status.ERROR, Status.ABSTAIN)
+        assert "0123456789" not in written
+
+    def test_no_key_is_in_the_error_of_a_parser(self):
+        def parse(text):
+            raise RuntimeError(f"cannot read with {KEY}")
+
+        assert "0123456789" not in str(critic("x", prompt="{answer}", parse=parse).judge(CASE))
+
+
+REPLIES = (
+    "",
+    "{",
+    "null",
+    YES,
+    says(10**400),
+    '{"claims": null, "answer": "grounded"}',
+    "\ud800",
+    '{"answer": "\\ud800"}',
 )
-def test_what_is_missing_is_said_without_asking_the_model(rubric, case, missing):
-    critic = scripted(rubric=rubric)
-    judgment = critic.judge(case)
-    assert judgment.status is Status.ABSTAIN
-    assert missing in judgment.reasoning
-    assert judgment.usage.calls == 0
-    assert asked(critic) == []
 
 
-# Judging
+@each_row("name", ["faithfulness", "hallucination", "pairwise", "coherence", "trajectory", "plan_adherence"])
+def test_nothing_raises_for_a_case(name):
+    case = Case(
+        question="\ud800", answer="a" * 10_000, contexts=["c\x00"], candidates=["a", "b"], steps=[{"tool": "t"}],
+        metadata={"plan": {"x": [1, None]}},
+    )  # fmt: skip
+    for reply in REPLIES:
+        assert critic(reply, rubric=name).judge(case).status in list(Status)
 
 
-@pytest.mark.parametrize(("threshold", "status"), [(None, "PASS"), (0.75, "PASS"), (0.76, "FAIL"), (0.0, "PASS")])
-def test_a_threshold_takes_the_place_of_the_pass_mark(threshold, status):
-    rubric = Rubric(name="stars", criteria="Good.", answers=Scale(minimum=1, maximum=5, pass_mark=4))
-    judgment = scripted('{"reasoning": "ok", "answer": 4}', rubric=rubric, threshold=threshold).judge(a_case())
-    assert (judgment.status, judgment.score, judgment.metadata["rating"]) == (status, 0.75, 4)
-
-
-def test_repeat_asks_as_often_and_the_majority_decides():
-    critic = scripted(YES, NO, NO, samples=3)
-    judgment = critic.judge(a_case())
-    assert judgment.status is Status.FAIL
-    assert judgment.usage.calls == 3
-    assert len(asked(critic)) == critic.size == 3
-
-
-def test_repeat_over_http_sends_every_sample(server):
-    assert over_http(server, samples=3).judge(a_case(answer="TRUTH=NO")).status is Status.FAIL
-    assert len(server.asks) == 3
-
-
-def test_with_logprobs_the_score_is_the_expectation_over_the_answers(server):
-    rubric = Rubric(name="stars", criteria="Good.", answers=Scale(minimum=1, maximum=5, pass_mark=4))
-    tokens = [
-        ('{"reasoning": "fine", "answer": ', 0.0, {}),
-        ("4", math.log(0.6), {"4": math.log(0.6), "5": math.log(0.3), "2": math.log(0.1), "x": -0.1}),
-        (', "confidence": 0.9}', 0.0, {}),
+def test_a_run_that_continues_spends_its_own_budget_and_pays_for_nothing_twice():
+    store, spent = Memory(), []
+    cases = [
+        {**CASE.model_dump(include={"question", "answer", "contexts"}), "id": str(n), "question": f"{n}?"}
+        for n in range(7)
     ]
-    server.plan = lambda ask: Act(text="".join(token for token, *_ in tokens), logprobs=tokens)
-    judgment = over_http(server, rubric=rubric, logprobs=True).judge(a_case())
-    assert (server.asks[0].body["logprobs"], server.asks[0].body["top_logprobs"]) == (True, 20)
-    assert judgment.score == pytest.approx((0.6 * 0.75 + 0.3 * 1.0 + 0.1 * 0.25) / 1.0)
-    assert (judgment.status, judgment.metadata["rating"]) == (Status.PASS, 4)
-
-
-def test_with_logprobs_the_labels_have_probabilities(server):
-    tokens = [
-        ('{"reasoning": "fine", "answer": "', 0.0, {}),
-        ("YES", math.log(0.8), {"YES": math.log(0.8), "NO": math.log(0.2)}),
-        ('"}', 0.0, {}),
-    ]
-    server.plan = lambda ask: Act(text="".join(token for token, *_ in tokens), logprobs=tokens)
-    judgment = over_http(server, logprobs=True).judge(a_case())
-    assert judgment.probabilities["YES"] == pytest.approx(0.8)
-    assert judgment.score == pytest.approx(0.8)
-
-
-def test_a_server_without_logprobs_gives_a_judgment_without_probabilities(server):
-    judgment = over_http(server, logprobs=True).judge(a_case())
-    assert (judgment.status, judgment.probabilities) == (Status.PASS, None)
-
-
-def test_a_failed_call_is_an_error_that_says_how_and_never_an_exception():
-    judgment = scripted(ModelError("no", "refused_request", request_id="req_7")).judge(a_case())
-    assert (judgment.status, judgment.error) == (Status.ERROR, "refused_request: no (request req_7)")
-    assert judgment.metadata["request_id"] == "req_7"
-
-
-@pytest.mark.parametrize("error", [ValueError("odd"), TimeoutError("slow"), KeyError("x"), RecursionError()])
-def test_a_model_that_raises_anything_at_all_is_an_error_too(error):
-    assert scripted(error).judge(a_case()).status is Status.ERROR
-
-
-def test_every_judgment_names_its_rubric_and_model(server):
-    judgment = over_http(server).judge(a_case())
-    rubric = Rubric.bundled("faithfulness")
-    assert judgment.metadata["rubric"] == "faithfulness"
-    assert judgment.metadata["rubric_version"] == rubric.version
-    assert judgment.metadata["rubric_fingerprint"] == rubric.fingerprint
-    assert (judgment.critic, judgment.model, judgment.family) == ("truth", "gpt-4o-mini", "openai")
-    assert judgment.elapsed_s > 0
-
-
-# Identity
-
-
-@pytest.mark.parametrize(
-    "change", [{"temperature": 0.5}, {"max_tokens": 99}, {"logprobs": True}, {"threshold": 0.9}, {"rubric": "safety"},
-               {"system_prompt": "You are strict."}],
-)  # fmt: skip
-def test_whatever_changes_what_is_asked_changes_the_fingerprint(change):
-    assert scripted().fingerprint == scripted(NO).fingerprint
-    assert scripted(**change).fingerprint != scripted().fingerprint
-
-
-def test_name_key_and_limits_leave_the_fingerprint_alone(server):
-    one = over_http(server)
-    other = Critic(
-        "openai:gpt-4o-mini",
-        "faithfulness",
-        name="other",
-        base_url=server.openai,
-        api_key="another-key",
-        limits=Limits(attempts=2),
-    )
-    assert one.fingerprint == other.fingerprint
-
-
-@pytest.mark.parametrize("samples", [1, 3])
-def test_a_critic_with_its_key_in_the_environment_survives_pickling(server, monkeypatch, samples):
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    critic = Critic("openai:m", "faithfulness", name="truth", base_url=server.openai, samples=samples)
-    frozen = pickle.dumps(critic)
-    assert KEY.encode() not in frozen
-    twin = pickle.loads(frozen)
-    assert twin.fingerprint == critic.fingerprint
-    assert twin.judge(a_case(answer="TRUTH=NO")).status is Status.FAIL
-    assert server.asks[0].headers["authorization"] == f"Bearer {KEY}"
-
-
-@pytest.mark.parametrize("key", [KEY, SecretStr(KEY)])
-def test_a_critic_with_a_literal_key_refuses_to_be_pickled_and_says_why(key):
-    critic = Critic("openai:m", "faithfulness", name="truth", api_key=key)
-    with pytest.raises(TypeError, match=r"literal api_key.*OPENAI_API_KEY") as caught:
-        pickle.dumps(critic)
-    assert KEY not in str(caught.value)
-
-
-def test_a_copy_under_another_name_asks_the_same_model(server):
-    judgment = over_http(server).named("twin").judge(a_case())
-    assert (judgment.critic, judgment.status) == ("twin", Status.PASS)
-
-
-# Anywhere
-
-
-def test_sync_judging_works_inside_a_running_loop(server):
-    critic = over_http(server)
-
-    async def notebook():
-        return critic.judge(a_case()), await critic.ajudge(a_case()), critic.judge(a_case(answer="TRUTH=NO"))
-
-    assert [judgment.status for judgment in asyncio.run(notebook())] == ["PASS", "PASS", "FAIL"]
-
-
-def test_sync_judging_works_from_32_threads_at_once(server):
-    critic = over_http(server)
-    gate = threading.Barrier(32, timeout=20)
-
-    def work(n):
-        gate.wait()
-        return critic.judge(a_case(question=str(n), answer=f"TRUTH={'YES' if n % 2 else 'NO'}")).status
-
-    with ThreadPoolExecutor(32) as pool:
-        statuses = list(pool.map(work, range(32)))
-    assert statuses == ["PASS" if n % 2 else "FAIL" for n in range(32)]
-    assert len(server.asks) == 32
-
-
-def test_judging_goes_on_after_asyncio_run_was_used(server):
-    critic = over_http(server)
-    for _ in range(3):
-        assert asyncio.run(critic.ajudge(a_case())).passed
-        assert critic.judge(a_case()).passed
-
-
-@pytest.mark.parametrize(("stored", "requests"), [(True, 1), (False, 10)])
-def test_identical_cases_in_flight_are_asked_once_only_with_a_store(server, tmp_path, stored, requests):
-    server.plan = lambda ask: Act(delay=0.1)
-    critic = over_http(server)
-    options = {"store": tmp_path / "runs.db"} if stored else {}
-    judgments = list(critic.judge_many([a_case()] * 10, **options))
-    assert all(judgment.passed for judgment in judgments)
-    assert len(server.asks) == sum(judgment.usage.calls for judgment in judgments) == requests
-    assert sum(judgment.usage.total.calls for judgment in judgments) == 10
-
-
-def test_the_schema_that_goes_out_is_the_rubrics_own(server):
-    over_http(server, rubric="hallucination").judge(a_case())
-    sent = server.asks[0].body["response_format"]["json_schema"]["schema"]
-    assert sent == json.loads(json.dumps(Rubric.bundled("hallucination").reply_schema()))
-
-
-@pytest.mark.parametrize("samples", [1, 3])
-def test_a_critic_with_another_rubric_keeps_all_else(samples, tmp_path):
-    class Own(Critic):
-        tag = ""
-
-    asked_before = Own(ScriptedModel([YES]), "faithfulness", name="truth", samples=samples, store=tmp_path / "runs.db")
-    asked_before.tag = "kept"
-    other = asked_before.with_timeout(30).with_rubric("answer_relevance")
-    assert (type(other), other.name, other.tag, other.timeout, other.size) == (Own, "truth", "kept", 30, samples)
-    assert other.model is asked_before.model
-    assert other.store is asked_before.store
-    assert other.fingerprint != asked_before.fingerprint
-    judgment = other.judge(a_case())
-    assert judgment.passed
-    assert len(asked(other)) == samples
-    single = judgment.judgments[0] if samples > 1 else judgment
-    assert single.metadata["rubric"] == "answer_relevance"
-    assert asked_before.judge(a_case()).passed, "the first critic is as it was"
-    assert len(asked(other)) == 2 * samples
-    assert asked_before.rubric.name == "faithfulness"
-
-
-def test_another_rubric_is_checked_like_the_first():
-    with pytest.raises(ConfigurationError, match="Did you mean 'safety'"):
-        scripted().with_rubric("safty")
+    asked = critic(YES)
+    for limit in (3, 3, 0, 3):
+        budget = Budget(max_calls=limit)
+        decided = sum(one.decided for one in asked.judge_many(cases, store=store, budget=budget))
+        spent.append((budget.spent.calls, decided))
+    assert spent == [(3, 3), (3, 6), (0, 6), (1, 7)]

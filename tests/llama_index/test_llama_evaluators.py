@@ -1,543 +1,512 @@
-"""The evaluators themselves: who judges, and what comes back."""
+"""The evaluators in every place where LlamaIndex takes one, with planted faults, broken jurors and streams."""
 
 import asyncio
-import copy
-import subprocess
-import sys
+import threading
 import time
-from collections.abc import Iterator
-from functools import partial
-from pathlib import Path
-from typing import Any
 
 import pytest
 from llama_index.core import Settings
-from llama_index.core.evaluation import ContextRelevancyEvaluator, CorrectnessEvaluator
+from llama_index.core.agent.workflow import AgentOutput
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
+from llama_index.core.base.response.schema import PydanticResponse, Response, StreamingResponse
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+from llama_index.core.evaluation import BatchEvalRunner
+from llama_index.core.evaluation.base import BaseEvaluator, EvaluationResult
 from llama_index.core.llms import MockLLM
-from llama_index.core.schema import Node, NodeWithScore, QueryBundle, TextNode
-from support.canned import an_index, canned, said, three_words
-from support.counted_calls import calls_of
+from llama_index.core.query_engine import RetrieverQueryEngine, RetryGuidelineQueryEngine, RetryQueryEngine
+from llama_index.core.tools.eval_query_engine import EvalQueryEngineTool
+from llama_index.core.workflow import StopEvent
+from llama_index_support import (
+    APPS,
+    FAULTS,
+    HONEST,
+    PAGE,
+    QUESTION,
+    SEEN,
+    Pages,
+    agent,
+    agents,
+    breaks,
+    context_chat,
+    model,
+    never_ends,
+    node,
+    rag,
+    reviewed,
+    run,
+    simple_chat,
+)
 
-import jury_adapters
+import jury_adapters.llama_index as face
 from jury_adapters import (
     Budget,
-    Case,
     ConfigurationError,
     Critic,
     Ensemble,
-    Judgment,
+    InputError,
     PairwiseCritic,
-    Scorecard,
-    Step,
-    Verdict,
-    abstain,
+    default_case,
+    judge,
+    open_store,
 )
-from jury_adapters.llama_index import (
-    JuryAnswerRelevancyEvaluator,
-    JuryContextRelevancyEvaluator,
-    JuryCorrectnessEvaluator,
-    JuryEvaluationResult,
-    JuryEvaluator,
-    JuryFaithfulnessEvaluator,
-    JuryGuidelineEvaluator,
-    JuryHallucinationEvaluator,
-    JuryPairwiseEvaluator,
-    JuryRelevancyEvaluator,
-)
+from jury_adapters.llama_index import JuryEvaluationResult, JuryEvaluator, run_of
 from jury_adapters.testing import ScriptedModel
 
-ANN = "Ann left in 2018."
-ITEM: dict[str, Any] = {"query": "When did Ann leave?", "response": ANN, "contexts": [ANN]}
-PLAIN = (
-    JuryFaithfulnessEvaluator,
-    JuryRelevancyEvaluator,
-    JuryAnswerRelevancyEvaluator,
-    partial(JuryContextRelevancyEvaluator, graded=False),
-    partial(JuryCorrectnessEvaluator, graded=False),
-)
+EXPECTED = {"honest": True, **dict.fromkeys(FAULTS, False)}
+YES = '{"reasoning": "it says so", "answer": "YES"}'
+NO = '{"reasoning": "it does not", "answer": "NO"}'
 
 
-@pytest.fixture(autouse=True)
-def no_settings() -> Iterator[None]:
-    Settings._llm = None
-    yield
-    Settings._llm = None
+def seen_by(jury=reviewed):
+    """Return an evaluator, and the cases that its jury sees."""
+    cases = []
+
+    def asked(case):
+        cases.append(case)
+        return jury(case)
+
+    return JuryEvaluator(asked), cases
 
 
-@pytest.mark.parametrize("kind", PLAIN)
-def test_ready_made_evaluators(kind: Any) -> None:
-    for answer, passing in (("YES", True), ("NO", False)):
-        result = kind(llm=canned(said(answer, "for a reason"))).evaluate(**ITEM)
-        assert (result.passing, result.score, result.invalid_result) == (passing, float(passing), False)
-        assert result.feedback == "for a reason"
-    unsure = kind(llm=canned(said("UNSURE", "hard to tell"))).evaluate(**ITEM)
-    assert (unsure.passing, unsure.score, unsure.invalid_result) == (None, None, True)
-    assert "hard to tell" in (unsure.invalid_reason or "")
+@pytest.mark.parametrize("app", APPS)
+def test_each_answer_is_evaluated_with_what_was_planted(app):
+    """Without a handler only the response is known: what asked a model inside a tool is not."""
+    make, ways, tools = APPS[app]
+    ask = next(iter(ways.values()))
+    blind = app in ("own", "agent in tool")
+    for fault, answer in {"honest": HONEST, **FAULTS}.items():
+        evaluator, cases = seen_by()
+        result = evaluator.evaluate_response(query=QUESTION, response=ask(make(answer)))
+        if not blind:
+            assert (result.passing, result.score) == (EXPECTED[fault], float(EXPECTED[fault])), (fault, result)
+            assert (cases[0].contexts, [step.tool for step in cases[0].steps if step.tool]) == ((SEEN,), tools)
+        assert (result.query, cases[0].question, result.invalid_result) == (QUESTION, QUESTION, blind)
+        assert cases[0].answer == answer or not answer
 
 
-def test_hallucination_judges_claim_by_claim() -> None:
-    reply = (
-        '{"reasoning": "r", "claims": [{"claim": "Ann left in 2019", "evidence": "Ann left in 2018.", '
-        '"verdict": "contradicted"}], "answer": "hallucinated", "confidence": 0.9}'
+def test_texts_are_evaluated_with_their_contexts():
+    for fault, answer in {"honest": HONEST, **FAULTS}.items():
+        for contexts in ([PAGE], (node(page=7),), PAGE):
+            result = JuryEvaluator(reviewed).evaluate(query=QUESTION, response=answer, contexts=contexts)
+            assert (
+                result.passing is EXPECTED[fault],
+                isinstance(result, EvaluationResult),
+                result.response,
+                result.feedback != "",
+            ) == (True, True, answer, True)
+    assert (result.contexts, JuryEvaluator(reviewed).evaluate(QUESTION, HONEST, [node(page=7)]).contexts) == (
+        [PAGE],
+        [SEEN],
     )
-    result = JuryHallucinationEvaluator(llm=canned(reply)).evaluate(**ITEM)
-    assert result.passing is False
-    assert result.verdict is not None
-    assert result.verdict.findings[0].evidence == "Ann left in 2018."
-
-
-def test_relevancy_needs_query_contexts_and_response() -> None:
-    llm = canned(said("YES"))
-    relevancy = JuryRelevancyEvaluator(llm)
-    for missing in ITEM:
-        assert relevancy.evaluate(**{**ITEM, missing: None}).invalid_result is True
-    assert llm.prompts == []
-    assert relevancy.evaluate(**ITEM).passing is True
-
-
-@pytest.mark.parametrize(
-    ("reply", "score", "passing"), [("1", 0.0, False), ("3.5", 0.625, False), ("4", 0.75, True), ("5", 1.0, True)]
-)
-def test_correctness_is_rated_from_1_to_5_as_in_llama_index(reply: str, score: float, passing: bool) -> None:
-    for more in ({}, {"reference": "In 2018."}):
-        for options in ({}, {"reference_required": True}) if more else ({},):
-            result = JuryCorrectnessEvaluator(llm=canned(said(reply)), **options).evaluate(**ITEM, **more)
-            assert (result.score, result.passing) == (score, passing)
-    theirs = CorrectnessEvaluator(llm=canned(f"{reply}\nbecause"))
-    assert asyncio.run(theirs.aevaluate(**ITEM)).passing is passing
-    lenient = JuryCorrectnessEvaluator(llm=canned(said(reply)), score_threshold=3.5)
-    assert lenient.evaluate(**ITEM).passing is (float(reply) >= 3.5)
-
-
-@pytest.mark.parametrize(
-    ("reply", "score", "passing"), [("0", 0.0, False), ("2.5", 0.625, False), ("3", 0.75, True), ("4", 1.0, True)]
-)
-def test_context_relevance_is_rated_with_four_points_as_in_llama_index(reply: str, score: float, passing: bool) -> None:
-    result = JuryContextRelevancyEvaluator(llm=canned(said(reply))).evaluate(**ITEM)
-    assert (result.score, result.passing) == (score, passing)
-    theirs = ContextRelevancyEvaluator(llm=canned(f"fine [RESULT] {reply}"))
-    assert asyncio.run(theirs.aevaluate(**ITEM)).score == score
-
-
-def test_a_reference_is_shown_to_the_model_that_rates() -> None:
-    llm = canned(said("5"))
-    JuryCorrectnessEvaluator(llm=llm).evaluate(**ITEM, reference="in 2018, I think")
-    assert "in 2018, I think" in llm.prompts[0]
-
-
-READY = [
-    JuryFaithfulnessEvaluator, JuryRelevancyEvaluator, JuryAnswerRelevancyEvaluator, JuryContextRelevancyEvaluator,
-    JuryCorrectnessEvaluator, JuryPairwiseEvaluator, partial(JuryGuidelineEvaluator, guidelines="Be kind."),
-]  # fmt: skip
-OF_LLAMA_INDEX: dict[str, tuple[object, str]] = {
-    "eval_template": ("{query_str}?", r"update_prompts\(\)"), "refine_template": ("{query_str}?", "leave it out"),
-    "score_template": ("{query_str}?", r"update_prompts\(\)"),
-    "parser_function": (lambda text: (1.0, text), "parse="), "output_parser": (object(), "parse="),
-    "raise_error": (True, "invalid_result"), "service_context": (object(), "llm="),
-    "enforce_consensus": (True, "swap="), "multi_modal_llm": (object(), "llm="),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", READY)
-@pytest.mark.parametrize("name", OF_LLAMA_INDEX)
-def test_an_argument_of_llama_indexs_own_evaluators_is_refused_with_its_replacement(kind: Any, name: str) -> None:
-    value, replacement = OF_LLAMA_INDEX[name]
-    with pytest.raises(ConfigurationError, match=f"takes no {name}=; .*{replacement}"):
-        kind(llm=canned(said("YES")), **{name: value})
-
-
-@pytest.mark.parametrize("judge", [{"llm": canned(said("YES"))}, {"jury": lambda case: True}])
-@pytest.mark.parametrize("kind", READY[:-1])
-def test_the_question_of_a_critic_is_refused_with_its_place_and_is_not_listed(kind: Any, judge: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match=r"takes no prompt=; .*llm=Critic\(\.\.\., prompt=\.\.\.\)"):
-        kind(**judge, prompt="YES or NO?\n{answer}")
-    with pytest.raises(ConfigurationError, match=r"takes no rubric=; .*llm=Critic\(\.\.\., Rubric\(\.\.\.\)\)"):
-        kind(**judge, rubric="faithfulness")
-    with pytest.raises(ConfigurationError, match="Did you mean 'voting'") as caught:
-        kind(**judge, votin="unanimous")
-    assert not {" prompt", " rubric"} & {*str(caught.value).replace(".", ",").split(",")}
-
-
-@pytest.mark.parametrize("kind", READY[:-1])
-def test_guidelines_lead_to_the_evaluator_that_takes_them(kind: Any) -> None:
-    with pytest.raises(ConfigurationError, match=r"takes no guidelines=; JuryGuidelineEvaluator\(guidelines=\.\.\.\)"):
-        kind(llm=canned(said("YES")), guidelines="Be kind.")
-
-
-@pytest.mark.parametrize("judge", [{"llm": canned(said("YES"))}, {"jury": lambda case: True}])
-@pytest.mark.parametrize("kind", READY[:-1])
-def test_an_unknown_argument_is_refused_by_the_name_of_the_evaluator(kind: Any, judge: dict[str, Any]) -> None:
-    with pytest.raises(
-        ConfigurationError, match=f"^{kind.__name__}: unknown argument 'treshold'. Did you mean 'threshold'"
-    ):
-        kind(**judge, treshold=0.5)
-
-
-def test_a_parser_of_replies_is_an_option_of_the_critic() -> None:
-    critic = Critic(canned("[RESULT] 1"), name="kind", prompt="Kind?\n{answer}", parse=lambda text: "1" in text)
-    assert JuryFaithfulnessEvaluator(llm=critic).evaluate(**ITEM).passing is True
-
-
-@pytest.mark.parametrize("kind", READY)
-def test_an_argument_that_asks_for_nothing_is_accepted(kind: Any) -> None:
-    nothing = {"eval_template": None, "refine_template": None, "raise_error": False, "service_context": None}
-    assert kind(llm=canned(said("YES")), **nothing).jury.name
-
-
-def test_a_score_threshold_is_a_rating_for_correctness_and_refused_elsewhere() -> None:
-    with pytest.raises(ConfigurationError, match="threshold= is the lowest score that passes"):
-        JuryContextRelevancyEvaluator(llm=canned("4"), score_threshold=4.0)
-    for options, said_of_it in (
-        ({"score_threshold": 7}, "from 1 to 5"),
-        ({"score_threshold": 4, "graded": False}, "ratings"),
-        ({"score_threshold": 4, "threshold": 0.8}, "score_threshold=, a rating from 1 to 5, or threshold=.*not both"),
-    ):
-        with pytest.raises(ConfigurationError, match=said_of_it):
-            JuryCorrectnessEvaluator(llm=canned("4"), **options)
-
-
-def test_correctness_with_and_without_reference() -> None:
-    llm = canned(said("5"))
-    either, strict = JuryCorrectnessEvaluator(llm), JuryCorrectnessEvaluator(llm, reference_required=True)
-    assert either.evaluate(**ITEM, reference="in 2018, I think").passing is True
-    assert "in 2018, I think" in llm.prompts[0]
-    assert either.evaluate(**ITEM).passing is True
-    assert strict.evaluate(**ITEM).invalid_result is True
-
-
-def test_guidelines() -> None:
-    llm = canned(said("YES"))
-    assert JuryGuidelineEvaluator(llm, "Name the source.").evaluate(**ITEM).passing is True
-    assert "Name the source." in llm.prompts[0]
-    JuryGuidelineEvaluator(llm=llm, guidelines=["Be brief.", "Be kind."]).evaluate(**ITEM)
-    assert "- Be brief.\n- Be kind." in llm.prompts[1]
-    for wrong in ("", [], 5):
-        with pytest.raises(ConfigurationError, match="guidelines"):
-            JuryGuidelineEvaluator(llm=llm, guidelines=wrong)
-    with pytest.raises(ConfigurationError, match="not both"):
-        JuryGuidelineEvaluator(guidelines="Be kind.", jury=Ensemble([lambda case: True]))
-    assert JuryGuidelineEvaluator(jury=Ensemble([lambda case: True])).evaluate(**ITEM).passing is True
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "score", "source"),
-    [("A", "B", 1.0, "original"), ("B", "A", 0.0, "original"), ("tie", "tie", 0.5, "original"),
-     ("A", "A", 0.5, "neither"), ("tie", "B", 0.5, "neither")],
-)  # fmt: skip
-def test_pairwise(first: str, second: str, score: float, source: str) -> None:
-    def model(prompt: Any) -> str:
-        text = prompt.turns[-1].text
-        return said(first if text.index("Alpha.") < text.index("Omega.") else second)
-
-    pair = {"query": "q", "response": "Alpha.", "second_response": "Omega."}
-    evaluator = JuryPairwiseEvaluator(llm=ScriptedModel(model))
-    result = evaluator.evaluate(**pair)
-    assert (result.score, result.passing, result.pairwise_source) == (score, {1.0: True, 0.0: False}.get(score), source)
-    assert result.invalid_result is False
-    assert asyncio.run(evaluator.aevaluate(**pair)).score == score
-    panel = JuryPairwiseEvaluator(llms=[ScriptedModel(model, model=name) for name in "abc"])
-    assert (panel.evaluate(**pair).score, panel.evaluate(**pair).pairwise_source) == (score, source)
-    ready = JuryPairwiseEvaluator(llm=Critic(ScriptedModel(model), "pairwise", name="c"), swap=False)
-    assert (ready.evaluate(**pair).score, ready.evaluate(**pair).pairwise_source) == (
-        {"A": 1.0, "B": 0.0, "tie": 0.5}[first],
-        "original",
+    without = JuryEvaluator(reviewed).evaluate(QUESTION, HONEST)
+    assert (without.passing, without.score, without.invalid_result, without.invalid_reason) == (
+        None,
+        None,
+        True,
+        "the case has no contexts",
     )
 
 
-def test_pairwise_without_an_opinion_or_a_second_response() -> None:
-    half = JuryPairwiseEvaluator(llm=ScriptedModel([said("A"), "nonsense"]))
-    broken = half.evaluate(query="q", response="a", second_response="b")
-    assert (broken.passing, broken.score, broken.invalid_result) == (None, None, True)
-    alone = JuryPairwiseEvaluator(llm=ScriptedModel([said("A")])).evaluate(query="q", response="a")
-    assert "give second_response=" in (alone.invalid_reason or "")
+class Answer(BaseModel):
+    answer: str
+    contexts: list[str]
 
 
-def test_pairwise_panels_that_do_not_agree() -> None:
-    def always(better: str) -> PairwiseCritic:
-        def pick(case: Case) -> Judgment:
-            return Judgment(None, label="A" if case.candidates[0] == better else "B", reasoning="r")
-
-        return PairwiseCritic(JuryEvaluator(pick).jury)
-
-    split = JuryPairwiseEvaluator(jury=Ensemble([always("a"), always("b")], on="label"))
-    result = split.evaluate(query="q", response="a", second_response="b")
-    assert (result.score, result.passing, result.pairwise_source) == (0.5, None, "neither")
-    won = JuryPairwiseEvaluator(jury=Ensemble([always("b"), always("b"), always("a")], on="label"))
-    result = won.evaluate(query="q", response="a", second_response="b")
-    assert (result.score, result.pairwise_source) == (0.0, "original")
-    only_flipped = JuryEvaluator(lambda case: Judgment(None, label="A", metadata={"shown_order": ["B", "A"]}))
-    assert only_flipped.evaluate(query="q", response="a", second_response="b").pairwise_source == "flipped"
-
-
-def test_a_panel_votes_and_is_told_apart_by_model() -> None:
-    models = [ScriptedModel([said(word)], model=name) for name, word in (("one", "YES"), ("two", "NO"), ("six", "YES"))]
-    result = JuryFaithfulnessEvaluator(llms=models).evaluate(**ITEM)
-    assert isinstance(result.verdict, Verdict)
-    assert list(result.verdict.by_name) == ["faithfulness one", "faithfulness two", "faithfulness six"]
-    assert (result.passing, result.agreement) == (True, pytest.approx(1 / 3))
-    assert [juror.passed for juror in result.jurors] == [True, False, True]
-    strict = JuryFaithfulnessEvaluator(llms=models, voting="unanimous", schedule="sequential")
-    assert strict.evaluate(**ITEM).passing is False
-    named = JuryCorrectnessEvaluator(llms=models)
-    assert [juror.critic for juror in named.evaluate(**ITEM).jurors] == [f"correctness {m.model}" for m in models]
-    mixed = JuryFaithfulnessEvaluator(llms=[Critic(models[0], "faithfulness", name="mine"), models[2]])
-    assert [juror.critic for juror in mixed.evaluate(**ITEM).jurors] == ["mine", "faithfulness six"]
+def test_every_class_of_response_is_read():
+    output = AgentOutput(response=ChatMessage(role="assistant", content=HONEST), current_agent_name="a")
+    structured = AgentOutput(
+        response=ChatMessage(role="assistant", content=""), structured_response={"year": 2018}, current_agent_name="a"
+    )
+    told = Answer(answer=HONEST, contexts=["The ferry stopped in 2019."])
+    for response, answer in (
+        (Response(HONEST), HONEST),
+        (HONEST, HONEST),
+        (output, HONEST),
+        (structured, '{"year":2018}'),
+        (ChatResponse(message=ChatMessage(role="assistant", content=HONEST)), HONEST),
+        (StopEvent(result=HONEST), HONEST),
+        (StopEvent(result=Response(HONEST)), HONEST),
+        (StopEvent(result={"answer": HONEST}), HONEST),
+        (PydanticResponse(told), told.model_dump_json()),
+    ):
+        case = default_case(run_of(QUESTION, response))
+        assert (case.question, case.answer, case.contexts) == (QUESTION, answer, ())
+    assert (
+        default_case(run_of(ChatMessage(role="user", content=QUESTION), HONEST)).question,
+        default_case(run_of(QUESTION, [node()])).contexts,
+        default_case(run_of(QUESTION, [])).answer,
+    ) == (QUESTION, (PAGE,), None)
+    with pytest.raises(InputError, match="not read"):
+        run_of(QUESTION, rag(HONEST, streaming=True).query(QUESTION))
 
 
-def test_a_panel_of_broken_jurors_is_no_verdict_and_errors_says_what_one_of_them_counts_as() -> None:
-    def panel(*lines: str | Exception, **options: Any) -> JuryEvaluationResult:
-        models = [ScriptedModel([line], model=f"m{number}") for number, line in enumerate(lines)]
-        return JuryFaithfulnessEvaluator(llms=models, **options).evaluate(**ITEM)
-
-    down = ValueError("the line is down")
-    for voting in ("majority", "unanimous", "average", "median", "weighted", "first_disagreement"):
-        assert panel(down, said("YES"), down, voting=voting, errors="ignore").passing is True
-        assert not panel(down, said("YES"), down, voting=voting).passing
-        dead = panel(down, down, down, voting=voting)
-        assert (dead.passing, dead.score, dead.invalid_result) == (None, None, True)
-        assert "the line is down" in (dead.invalid_reason or "")
-        outage = panel(down, said("YES"), down, voting="unanimous")
-        assert (outage.passing, outage.score, outage.invalid_result) == (False, None, True)
-        assert "the line is down" in (outage.invalid_reason or "")
-    closed = JuryEvaluator(Ensemble([lambda case: 1 / 0, lambda case: 1 / 0])).evaluate(**ITEM)
-    assert closed.verdict is not None
-    assert closed.verdict.passed is False
-    assert (closed.passing, closed.score, closed.invalid_result) == (None, None, True)
-    assert "ZeroDivisionError" in (closed.invalid_reason or "")
+def test_what_makes_no_case_is_invalid_and_says_the_way_out():
+    for response, words in (
+        ({"summary": "a", "verdict": "b"}, "evaluate(query=..., response=..., contexts=[...])"),
+        (object(), "object"),
+        ({"answer": "a", "reply": "b"}, "different answers"),
+    ):
+        result = JuryEvaluator(reviewed).evaluate_response(query=QUESTION, response=response)
+        assert (result.passing, result.invalid_result, result.verdict.status, words in result.invalid_reason) == (
+            None,
+            True,
+            "ERROR",
+            True,
+        )
+    nothing = JuryEvaluator(reviewed).evaluate_response(query=QUESTION, response=None)
+    assert (nothing.invalid_result, nothing.response) == (True, "")
 
 
-def test_the_feedback_names_what_the_jurors_found() -> None:
-    reasons = [(False, "wrong year"), (False, "no source"), (True, "fine")]
-    jury = Ensemble([lambda case, said=said: said for said in reasons])
-    feedback = JuryEvaluator(jury).evaluate(**ITEM).feedback or ""
-    assert "2 of 3 voted FAIL" in feedback
-    assert "wrong year" in feedback
-    assert "no source" in feedback
-    assert "fine" not in feedback
-    assert "Judge#3 voted PASS" in feedback
-    outage = Ensemble([lambda case: (True, "fine"), lambda case: 1 / 0, lambda case: 1 / 0])
-    feedback = JuryEvaluator(outage).evaluate(**ITEM).feedback or ""
-    assert "2 jurors could not judge: Judge#2 (ZeroDivisionError: division by zero), Judge#3" in feedback
-    assert "fine" not in feedback
+def test_broken_jurors_are_missing_votes_and_nothing_is_raised():
+    slow = judge(never_ends, timeout=0.02)
+    for jury, passing in (
+        (breaks, None),
+        (slow, None),
+        (Ensemble([reviewed, reviewed, breaks]), True),
+        (Ensemble([reviewed, slow, breaks]), None),
+    ):
+        result = JuryEvaluator(jury).evaluate(query=QUESTION, response=HONEST, contexts=[PAGE])
+        assert (result.passing, result.invalid_result, result.score) == (
+            passing,
+            passing is None,
+            1.0 if passing else None,
+        )
+    assert "timeout" in JuryEvaluator(slow).evaluate(query=QUESTION, response=HONEST).invalid_reason
 
 
-def test_defaults_without_a_model() -> None:
-    for kind in (JuryFaithfulnessEvaluator, JuryHallucinationEvaluator):
-        assert kind().evaluate(**ITEM).passing is True
-        invented = kind().evaluate(**{**ITEM, "response": "Ann left in 2019."})
-        assert (invented.passing, invented.invalid_result, invented.cost_usd) == (False, False, 0.0)
-        open_question = kind().evaluate(**{**ITEM, "response": "Ann quit her job."})
-        assert (open_question.passing, open_question.invalid_result) == (None, True)
-    assert JuryContextRelevancyEvaluator().evaluate(**ITEM).passing is True
-    strict = JuryContextRelevancyEvaluator(threshold=1.0)
-    assert strict.evaluate(query="Why did Bo stay?", contexts=["Ann left."]).passing is False
-    for kind in (JuryRelevancyEvaluator, JuryAnswerRelevancyEvaluator, JuryCorrectnessEvaluator, JuryPairwiseEvaluator):
-        with pytest.raises(ConfigurationError, match=r"give llm= .* or set Settings.llm"):
-            kind()
-    assert Settings._llm is None
+# Streams
 
 
-def test_the_configured_llm_is_the_default_and_a_disabled_one_is_not() -> None:
-    Settings.llm = llm = canned(said("NO"))
-    assert JuryFaithfulnessEvaluator().evaluate(**ITEM).passing is False
-    assert len(llm.prompts) == 1
-    Settings._llm = MockLLM()  # what `Settings.llm = None` leaves there
-    assert JuryFaithfulnessEvaluator().evaluate(**ITEM).passing is True
-    with pytest.raises(ConfigurationError, match="real LLM"):
-        JuryRelevancyEvaluator()
+def tokens_of(response):
+    return "".join(response.response_gen)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ({"llm": "gpt-4o"}, "which vendor"),
-        ({"llm": ["openai:x"]}, "llms="),
-        ({"llms": "openai:x"}, "llm="),
-        ({"llm": ScriptedModel(["x"]), "llms": [ScriptedModel(["x"])]}, "llm and llms"),
-        ({"llm": ScriptedModel(["x"]), "jury": Ensemble([lambda case: True])}, "llm and jury"),
-        ({"jury": "faithful"}, "give a jury, another Judge"),
-        ({"jury": Ensemble([lambda case: True]), "threshold": 0.5}, "threshold belongs to a model"),
-        ({"llm": Critic(ScriptedModel(["x"]), "safety", name="c"), "samples": 3}, "samples belongs to a model"),
-        ({"temperature": 0.5}, "temperature belongs to a model"),
-        ({"llms": [ScriptedModel(["x"]), ScriptedModel(["x"])], "voting": "loudest"}, "loudest"),
-    ],
-)
-def test_wrong_construction_says_what_to_do(arguments: dict[str, Any], says: str) -> None:
-    with pytest.raises(ConfigurationError, match=says):
-        JuryFaithfulnessEvaluator(**arguments)
+async def evaluated_and_read(asked):
+    response = await asked
+    result = await JuryEvaluator(reviewed).aevaluate_response(query=QUESTION, response=response)
+    return result.passing, "".join([token async for token in response.async_response_gen()])
 
 
-@pytest.mark.parametrize("jury", [None, "faithfulness", MockLLM(), Ensemble])
-def test_only_judges_are_wrapped(jury: Any) -> None:
-    with pytest.raises(ConfigurationError, match=r"give a jury, another Judge|JuryEvaluator wraps a judge"):
-        JuryEvaluator(jury)
+def test_a_stream_can_be_read_after_its_evaluation():
+    for response, read in (
+        (rag(HONEST, streaming=True).query(QUESTION), tokens_of),
+        (rag(HONEST, streaming=True).query(QUESTION), str),
+        (rag(HONEST, streaming=True).query(QUESTION), lambda response: response.get_response().response),
+        (context_chat(HONEST).stream_chat(QUESTION), tokens_of),
+    ):
+        results = [JuryEvaluator(reviewed).evaluate_response(query=QUESTION, response=response) for _ in range(2)]
+        assert ([(one.passing, one.response, one.contexts) for one in results], read(response)) == (
+            [(True, HONEST, [SEEN])] * 2,
+            HONEST,
+        )
+    for asked in (rag(HONEST, streaming=True).aquery(QUESTION), context_chat(HONEST).astream_chat(QUESTION)):
+        assert asyncio.run(evaluated_and_read(asked)) == (True, HONEST)
 
 
-def test_what_the_case_holds() -> None:
-    seen: list[Case] = []
-    loop: list[Any] = []
-    loop.append(loop)
+def test_a_stream_that_cannot_be_read_is_refused_with_the_reason():
+    async def half():
+        response = await rag(HONEST, streaming=True).aquery(QUESTION)
+        reader = response.async_response_gen()
+        await anext(reader)
+        return await JuryEvaluator(reviewed).aevaluate_response(query=QUESTION, response=response)
 
-    def noting(case: Case) -> bool:
-        seen.append(case)
+    async def by_its_own_loop():
+        response = await simple_chat(HONEST).astream_chat(QUESTION)
+        return JuryEvaluator(reviewed).evaluate_response(query=QUESTION, response=response)
+
+    read = rag(HONEST, streaming=True).query(QUESTION)
+    list(read.response_gen)
+    for result, words in (
+        (JuryEvaluator(reviewed).evaluate_response(query=QUESTION, response=read), "read before"),
+        (asyncio.run(half()), "being read"),
+        (asyncio.run(by_its_own_loop()), "use aevaluate_response"),
+        (JuryEvaluator(reviewed).evaluate_response(response=StreamingAgentChatResponse()), "nobody writes"),
+    ):
+        assert (result.invalid_result, words in result.invalid_reason) == (True, True)
+
+
+def test_a_stream_that_breaks_is_invalid_and_breaks_for_its_reader_too():
+    def tokens():
+        yield "The ferry "
+        raise ValueError("the line is down")
+
+    response = StreamingResponse(tokens(), [node()])
+    for _ in range(2):
+        result = JuryEvaluator(reviewed).evaluate_response(query=QUESTION, response=response)
+        assert "the line is down" in result.invalid_reason
+    found = []
+    with pytest.raises(ValueError, match="the line is down"):
+        found.extend(response.response_gen)
+    assert found == ["The ferry "]
+
+
+# Slots of the framework
+
+
+def test_one_metric_that_breaks_costs_a_batch_nothing_else():
+    def boom(case):
+        if "2" in case.question:
+            raise RuntimeError("no line")
         return True
 
-    node = NodeWithScore(node=TextNode(text="grew", metadata={"year": "2025"}))
-    result = JuryEvaluator(noting).evaluate(
-        query=QueryBundle("q"), response="r", contexts=["plain", node, TextNode(text="bare")],
-        reference="x", generator="gpt-4o", second_response="s", trajectory=(Step(tool="search"),),
-        sleep_time_in_seconds=0, tags=["a"], nothing=None, endless=loop,
-    )  # fmt: skip
-    (case,) = seen
-    assert case.question == result.query == "q"
-    assert case.contexts == ("plain", "year: 2025\n\ngrew", "bare")
-    assert (case.reference, case.generator, case.candidates) == ("x", "gpt-4o", ("r", "s"))
-    assert case.trajectory[0].tool == "search"
-    assert case.metadata["tags"] == ("a",)
-    assert set(case.metadata) == {"tags", "endless"}
-
-
-def test_missing_contexts_are_left_out_and_lists_of_texts_are_their_texts() -> None:
-    seen: list[Case] = []
-    given = ["a", None, float("nan"), ["b", "c"], TextNode(text="d")]
-    JuryEvaluator(lambda case: seen.append(case) or True).evaluate(query="q", response="r", contexts=given)
-    assert seen[0].contexts == ("a", "b", "c", "d")
-
-
-@pytest.mark.parametrize("empty", [TextNode(text=" "), NodeWithScore(node=TextNode(text="")), Node()])
-def test_an_empty_node_is_left_out_of_given_contexts_as_it_is_of_those_of_a_response(empty: Any) -> None:
-    seen: list[Case] = []
-    evaluator = JuryEvaluator(lambda case: seen.append(case) or True)
-    assert evaluator.evaluate("q", "r", [empty, TextNode(text="d")]).passing
-    assert evaluator.evaluate("q", "r", [empty]).passing
-    assert [case.contexts for case in seen] == [("d",), ()]
-
-
-def test_evaluate_response_takes_the_given_contexts_before_those_of_the_response() -> None:
-    response = an_index().as_query_engine(llm=three_words()).query("q")
-    echo = JuryEvaluator(lambda case: (True, " ".join(case.contexts)))
-    assert echo.evaluate_response("q", response, contexts=["mine"]).feedback == "mine"
-    assert "2025" in (asyncio.run(echo.aevaluate_response("q", response, contexts=None)).feedback or "")
-
-
-@pytest.mark.parametrize("response", [object(), lambda: "r", iter("r")])
-def test_nothing_is_raised_for_an_item(response: Any) -> None:
-    evaluator = JuryEvaluator(lambda case: True)
-    for result in (
-        evaluator.evaluate("q", response),
-        asyncio.run(evaluator.aevaluate("q", response)),
-        evaluator.evaluate_response("q", response),
-        asyncio.run(evaluator.aevaluate_response("q", response)),
-        evaluator.evaluate(response, "r"),
-        evaluator.evaluate("q", "r", response),
-        JuryEvaluator(lambda case: 1 / 0).evaluate("q", "r"),
-        JuryEvaluator(lambda case: Judgment(None, label="KEEP")).evaluate("q", "r"),
+    queries = [f"q{place}" for place in range(6)]
+    for do in (
+        lambda runner: runner.evaluate_response_strs(queries, response_strs=queries, contexts_list=[[PAGE]] * 6),
+        lambda runner: runner.evaluate_responses(queries, responses=[Response(one) for one in queries]),
     ):
-        assert (result.passing, result.score, result.invalid_result) == (None, None, True)
-        assert result.feedback
-        assert result.invalid_reason
+        found = do(BatchEvalRunner({"good": JuryEvaluator(lambda case: True), "bad": JuryEvaluator(boom)}, workers=4))
+        assert (
+            [one.query for one in found["bad"]],
+            [one.passing for one in found["good"]],
+            [one.passing for one in found["bad"]],
+            found["bad"][2].invalid_result,
+            "no line" in found["bad"][2].invalid_reason,
+        ) == (queries, [True] * 6, [True, True, None, True, True, True], True, True)
 
 
-def test_waiting_first() -> None:
-    evaluator = JuryEvaluator(lambda case: True)
-    for wait in (lambda: evaluator.evaluate("q", "r", sleep_time_in_seconds=0.05),
-                 lambda: asyncio.run(evaluator.aevaluate("q", "r", sleep_time_in_seconds=0.05))):  # fmt: skip
-        started = time.perf_counter()
-        assert wait().passing is True
-        assert time.perf_counter() - started >= 0.05
-    assert evaluator.evaluate("q", "r", sleep_time_in_seconds="soon").passing is True
+def test_keywords_of_a_batch_reach_all_or_one_and_streams_are_shared():
+    same = JuryEvaluator(lambda case: case.answer == case.reference)
+    runner = BatchEvalRunner({"a": same, "b": JuryEvaluator(lambda case: case.reference is not None)}, workers=4)
+    queries = ["1", "2"]
+    flat = runner.evaluate_response_strs(queries, response_strs=["x", "y"], reference=["x", "z"])
+    assert [one.passing for one in flat["a"] + flat["b"]] == [True, False, True, True]
+    nested = runner.evaluate_response_strs(queries, response_strs=["x", "y"], a={"reference": ["x", "y"]})
+    assert [one.passing for one in nested["a"] + nested["b"]] == [True, True, False, False]
+
+    async def streams():
+        engine = rag(HONEST, streaming=True)
+        both = BatchEvalRunner({"a": JuryEvaluator(reviewed), "b": JuryEvaluator(reviewed)}, workers=4)
+        return await both.aevaluate_queries(engine, queries)
+
+    found = asyncio.run(streams())
+    assert [one.passing for one in found["a"] + found["b"]] == [True] * 4
 
 
-def test_the_verdict_survives_dumping_and_copying() -> None:
-    result = JuryEvaluator(Ensemble([lambda case: (True, "yes"), lambda case: False])).evaluate(**ITEM)
-    dumped = result.model_dump()
-    assert dumped["verdict"]["kind"] == "verdict"
-    assert dumped["cost_usd"] == 0.0
-    for again in (
-        JuryEvaluationResult.model_validate(dumped),
-        JuryEvaluationResult.model_validate_json(result.model_dump_json()),
-        result.model_copy(),
-        result.model_copy(deep=True),
-        copy.deepcopy(result),
+def test_retry_engines_ask_again_and_tools_block(monkeypatch):
+    monkeypatch.setattr(Settings, "_llm", model("unused"))
+    bad = FAULTS["made-up number"]
+    for retry in (
+        lambda engine: RetryQueryEngine(engine, JuryEvaluator(reviewed), max_retries=2),
+        lambda engine: RetryGuidelineQueryEngine(engine, JuryEvaluator(reviewed), max_retries=2),
     ):
-        assert again == result
-        assert isinstance(again.verdict, Verdict)
-    assert "verdict" in JuryEvaluationResult.model_json_schema()["properties"]
-    assert JuryEvaluationResult(query="q").jurors == ()
-    with pytest.raises(ValueError, match="expected a judgment"):
-        JuryEvaluationResult(verdict=5)
+        llm = model(bad, HONEST)
+        assert (
+            str(retry(RetrieverQueryEngine.from_args(Pages(), llm=llm)).query(QUESTION)),
+            "not in the contexts: 2019" in str(llm.calls[-1]),
+        ) == (HONEST, True)
+    for answer, passes in ((HONEST, True), (bad, False)):
+        tool = EvalQueryEngineTool.from_defaults(rag(answer), evaluator=JuryEvaluator(reviewed), name="t")
+        assert (answer in tool.call(QUESTION).content) is passes
+    broken = EvalQueryEngineTool.from_defaults(rag(HONEST), evaluator=JuryEvaluator(breaks), name="t")
+    assert HONEST not in broken.call(QUESTION).content
 
 
-def test_an_unknown_price_is_no_price() -> None:
-    assert JuryFaithfulnessEvaluator(llm=canned(said("YES"))).evaluate(**ITEM).cost_usd is None
-
-
-def test_our_own_overhead_is_small_and_does_not_grow() -> None:
-    evaluator = JuryEvaluator(lambda case: True)
-
-    async def many(count: int) -> None:
-        for _ in range(count):
-            await evaluator.aevaluate(**ITEM)
-
-    asyncio.run(many(20))
-    first, later = (calls_of(lambda: asyncio.run(many(20)), Path(jury_adapters.__file__).parent) for _ in range(2))
-    assert later < 1.1 * first  # but for what the garbage collector calls
-    assert later / 20 < 400  # some 210 today, which take 40 us
-
-
-def test_importing_the_package_loads_no_framework() -> None:
-    code = (
-        "import sys, jury_adapters.llama_index as package\n"
-        "assert not [m for m in sys.modules if m.startswith(('llama_index', 'openai', 'langchain'))]\n"
-        "assert sorted(dir(package)) == sorted(package.__all__) == sorted(package._HOME_OF)\n"
-        "try: package.nothing\n"
-        "except AttributeError as error: assert 'nothing' in str(error)\n"
+def test_synchronous_calls_work_in_a_loop_in_threads_and_after_other_loops():
+    evaluator = JuryEvaluator(
+        Ensemble([reviewed, Critic(ScriptedModel([YES]), "answer_relevance")], voting="unanimous")
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+
+    async def inside():
+        here = evaluator.evaluate(query=QUESTION, response=HONEST, contexts=[PAGE])
+        there = await asyncio.gather(
+            *(
+                asyncio.to_thread(evaluator.evaluate, query=QUESTION, response=HONEST, contexts=[PAGE])
+                for _ in range(10)
+            )
+        )
+        return {one.passing for one in (here, *there)}
+
+    assert [asyncio.run(inside()), asyncio.run(inside())] == [{True}, {True}]
 
 
-def test_repr_names_the_jury() -> None:
-    assert repr(JuryEvaluator(Ensemble([lambda case: True], name="panel"))) == "JuryEvaluator('panel')"
+def test_the_loop_goes_on_while_an_answer_is_judged_and_a_pause_is_kept():
+    released = threading.Event()
+
+    async def judged_meanwhile():
+        task = asyncio.ensure_future(JuryEvaluator(lambda case: released.wait(10)).aevaluate(QUESTION, HONEST))
+        for _ in range(5):
+            await asyncio.sleep(0.001)
+        released.set()
+        return await task
+
+    assert asyncio.run(judged_meanwhile()).passing
+    started = time.perf_counter()
+    assert (
+        JuryEvaluator(lambda case: not case.metadata).evaluate(sleep_time_in_seconds=0.05).passing,
+        time.perf_counter() - started >= 0.05,
+    ) == (True, True)
 
 
-def test_results_are_equal_whatever_time_they_took() -> None:
-    evaluator = JuryEvaluator(Ensemble([lambda case: True, lambda case: "Ann" in case.answer]))
-    first, second = evaluator.evaluate(**ITEM), evaluator.evaluate(**ITEM)
-    assert first.verdict is not None
-    assert first == second
-    assert first != evaluator.evaluate(**{**ITEM, "response": "Bo left."})
+def test_an_evaluator_has_no_prompts_and_keeps_its_results_small():
+    evaluator = JuryEvaluator(reviewed)
+    assert (evaluator.get_prompts(), evaluator.update_prompts({})) == ({}, None)
+    result = evaluator.evaluate(QUESTION, HONEST, [PAGE], tone="dry")
+    assert (
+        "verdict" not in result.model_dump(),
+        result.verdict.case_metadata,
+        JuryEvaluationResult.model_validate(result.model_dump()).passing,
+    ) == (True, {"tone": "dry"}, True)
 
 
-def test_an_evaluator_can_be_deep_copied_and_spends_from_the_same_budget(tmp_path: Any) -> None:
-    budget = Budget(max_calls=2)
-    critic = Critic(ScriptedModel([said("YES")]), "faithfulness", name="truth")
-    evaluator = JuryEvaluator(critic, store=tmp_path / "runs.db", budget=budget)
-    copied = copy.deepcopy({"jury": evaluator})["jury"]
-    assert copied is not evaluator
-    copied.update_prompts({"faithfulness_criteria": "ANOTHER"})
-    assert evaluator.get_prompts() != copied.get_prompts()
-    assert [one.evaluate(**ITEM).passing for one in (evaluator, copied)] == [True, True]
-    assert budget.spent.calls == 2
-    keyed = Critic("openai:gpt-4o-mini", "faithfulness", name="keyed", api_key="sk-secret")
-    assert copy.deepcopy(JuryEvaluator(keyed)).jury is keyed
+def test_a_store_and_a_budget_apply(tmp_path):
+    llm = ScriptedModel([YES], usd_per_token=0.0)
+    with open_store(tmp_path / "verdicts.db") as store:
+        evaluator = face.JuryFaithfulnessEvaluator(llm, store=store)
+        for _ in range(2):
+            assert evaluator.evaluate(QUESTION, HONEST, [PAGE]).passing
+    assert len(llm.prompts) == 1
+    spent = face.JuryFaithfulnessEvaluator(ScriptedModel([YES], usd_per_token=1.0), budget=Budget(max_usd=0.001))
+    assert "over budget" in spent.evaluate(QUESTION, HONEST, [PAGE]).invalid_reason
 
 
-def test_an_item_that_cannot_be_judged_gets_a_verdict_of_the_jury():
-    result = JuryEvaluator(Ensemble([lambda case: True])).evaluate(query="q", response="r", contexts=iter("x"))
-    assert isinstance(result.verdict, Verdict)
-    assert (result.verdict.status, result.invalid_result) == ("ERROR", True)
+# Presets
 
 
-def test_a_card_has_no_score_if_a_criterion_could_not_say():
-    card = Scorecard({"long": lambda case: False, "dated": lambda case: abstain("no date")})
-    result = JuryEvaluator(card).evaluate(**ITEM)
-    assert (result.passing, result.score, result.invalid_result) == (False, None, False)
+PRESETS = {
+    "JuryFaithfulnessEvaluator": (YES, NO),
+    "JuryRelevancyEvaluator": (YES, NO),
+    "JuryAnswerRelevancyEvaluator": (YES, NO),
+    "JuryContextRelevancyEvaluator": (YES, NO),
+    "JuryCorrectnessEvaluator": ('{"reasoning": "right", "answer": 5}', '{"reasoning": "wrong", "answer": 2}'),
+    "JuryGuidelineEvaluator": (YES, NO),
+}
 
 
-@pytest.mark.parametrize("made", [JuryFaithfulnessEvaluator, JuryRelevancyEvaluator, JuryCorrectnessEvaluator])
-def test_no_model_is_asked_about_an_empty_answer_and_none_passes_it(made: type[JuryEvaluator]) -> None:
-    models = [ScriptedModel(["YES"]), ScriptedModel(["YES"])]
-    found = made(llms=models).evaluate("When?", "", contexts=["In 2018."], reference="In 2018.")
-    assert (found.passing, found.invalid_result) == (False, False)
-    assert not any(model.calls for model in models)
-    assert made(llms=models).evaluate("When?", None, contexts=["In 2018."], reference="In 2018.").invalid_result
+def preset(name, *args, **options):
+    guidelines = {"guidelines": "It names its source."} if name == "JuryGuidelineEvaluator" else {}
+    return getattr(face, name)(*args, **guidelines, **options)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_asks_one_model_or_several(name):
+    good, bad = PRESETS[name]
+    given = {"query": QUESTION, "response": HONEST, "contexts": [PAGE], "reference": HONEST}
+    one = preset(name, ScriptedModel([good]))
+    assert (
+        isinstance(one, BaseEvaluator),
+        one.evaluate(**given).passing,
+        one.evaluate(**given).score,
+        preset(name, llm=ScriptedModel([bad])).evaluate(**given).passing is False,
+    ) == (True, True, 1.0, True)
+    llms = [ScriptedModel([reply], model=f"m{place}") for place, reply in enumerate((good, bad, good))]
+    panel = preset(name, llms=llms).evaluate(**given)
+    assert (
+        panel.passing,
+        len(panel.verdict.judgments),
+        preset(name, llms=llms, voting="unanimous").evaluate(**given).passing is False,
+        preset(name, llms=[ScriptedModel([good]), ScriptedModel([ConnectionError()])]).evaluate(**given).invalid_result,
+    ) == (True, 3, True, True)
+
+
+def test_a_hallucination_preset_lists_claims():
+    claims = '{{"claims": [{{"claim": "in 2018", "evidence": "stopped in 2018", "verdict": "{}"}}], "answer": "{}"}}'
+    assert Critic(ScriptedModel([YES]), "hallucination").rubric.name == "hallucination"
+    result = face.JuryHallucinationEvaluator(ScriptedModel([claims.format("x", "y")])).evaluate(
+        QUESTION, HONEST, [PAGE]
+    )
+    assert result.passing or result.invalid_result  # the reply is none of this rubric, and so no PASS by accident
+    assert not face.JuryHallucinationEvaluator(ScriptedModel([YES])).evaluate(QUESTION, HONEST).passing
+
+
+def test_the_model_of_the_settings_is_asked_only_if_it_was_set(monkeypatch):
+    monkeypatch.setattr(Settings, "_llm", None)
+    with pytest.raises(ConfigurationError, match=r"llm=, llms=\[...\], jury= or Settings.llm"):
+        face.JuryFaithfulnessEvaluator()
+    assert Settings._llm is None
+    monkeypatch.setattr(Settings, "_llm", model(YES))
+    assert (
+        face.JuryFaithfulnessEvaluator().evaluate(QUESTION, HONEST, [PAGE]).passing,
+        face.JuryFaithfulnessEvaluator(jury=breaks).evaluate(QUESTION, HONEST, [PAGE]).invalid_result,
+    ) == (True, True)
+
+
+def test_wrong_construction_is_refused_at_once():
+    for make in (
+        lambda: face.JuryFaithfulnessEvaluator(MockLLM(), llms=[MockLLM()]),
+        lambda: face.JuryFaithfulnessEvaluator(MockLLM(), jury=reviewed),
+        lambda: face.JuryFaithfulnessEvaluator(llms=[]),
+        lambda: face.JuryFaithfulnessEvaluator(llms=[MockLLM()] * 2, voting="loudest"),
+        lambda: face.JuryGuidelineEvaluator(MockLLM()),
+        lambda: face.JuryGuidelineEvaluator(guidelines="Be brief.", jury=reviewed),
+        lambda: face.JuryPairwiseEvaluator(jury=Critic(MockLLM(), "faithfulness")),
+        lambda: JuryEvaluator("faithfulness"),
+    ):
+        with pytest.raises(ConfigurationError):
+            make()
+
+
+REPLIES = ("NO, yesterday's page contradicts it", "(Eyes only) no", "", "YES and NO", "[RESULT] 10", "4.5")
+
+
+def test_a_reply_of_a_model_is_read_or_the_result_is_invalid():
+    """LlamaIndex looks for "yes" anywhere, and takes an empty reply, and no contexts, for a failing verdict."""
+    for reply in REPLIES:
+        result = face.JuryFaithfulnessEvaluator(model(reply)).evaluate(QUESTION, HONEST, [PAGE])
+        assert (result.passing, result.invalid_result) == (None, True), reply
+    for contexts in ([], None):
+        result = face.JuryFaithfulnessEvaluator(model(YES)).evaluate(QUESTION, HONEST, contexts)
+        assert (result.passing, result.invalid_result) == (None, True)
+
+
+# Pairwise
+
+
+def longer(case):
+    return "A" if len(case.candidates[0]) > len(case.candidates[1]) else "B"
+
+
+def test_two_responses_are_compared_in_both_orders():
+    always_first = lambda case: "A"  # noqa: E731
+    for jury, second, expected in (
+        (longer, "short", (True, 1.0, "original")),
+        (longer, HONEST * 2, (False, 0.0, "original")),
+        (always_first, "other", (None, 0.5, "neither")),
+        (lambda case: "tie", "other", (None, 0.5, "neither")),
+        (PairwiseCritic(judge(longer, labels=["A", "B", "tie"])), "short", (True, 1.0, "original")),
+    ):
+        evaluator = face.JuryPairwiseEvaluator(jury=jury)
+        result = evaluator.evaluate(query=QUESTION, response=HONEST, second_response=second)
+        assert (
+            (result.passing, result.score, result.pairwise_source),
+            result.response,
+            result.invalid_result,
+            result.feedback != "",
+        ) == (expected, HONEST, False, True)
+
+
+def test_models_compare_each_in_both_orders_and_vote():
+    first = '{"reasoning": "x", "answer": "A"}'
+    consistent = ScriptedModel(lambda prompt: first.replace("A", "A" if _first_is(prompt, HONEST) else "B"))
+    biased = ScriptedModel([first])
+    for llms, expected in (
+        ([consistent], (True, 1.0)),
+        ([biased], (None, 0.5)),
+        ([consistent, consistent, biased], (True, 1.0)),
+        ([consistent, ScriptedModel([ConnectionError()]), ScriptedModel([ConnectionError()])], (None, None)),
+    ):
+        result = face.JuryPairwiseEvaluator(llms=llms).evaluate(QUESTION, HONEST, second_response="No idea.")
+        assert ((result.passing, result.score), result.invalid_result) == (expected, expected == (None, None))
+
+
+def _first_is(prompt, text):
+    shown = prompt.turns[-1].text
+    return shown.index(text) < shown.index("No idea.")
+
+
+def test_a_missing_second_response_is_invalid_and_others_ignore_it():
+    assert face.JuryPairwiseEvaluator(jury=longer).evaluate(QUESTION, HONEST).invalid_result
+    runner = BatchEvalRunner(
+        {"pair": face.JuryPairwiseEvaluator(jury=longer), "one": JuryEvaluator(lambda case: case.answer == HONEST)}
+    )
+    found = runner.evaluate_response_strs([QUESTION], response_strs=[HONEST], second_response=["short"])
+    assert (found["pair"][0].passing, found["one"][0].passing) == (True, True)
+
+
+def test_agents_are_evaluated_with_the_calls_of_agents_inside():
+    evaluator, cases = seen_by()
+    assert (
+        evaluator.evaluate_response(query=QUESTION, response=run(agents(HONEST))).passing,
+        [step.tool for step in cases[0].steps],
+        evaluator.evaluate_response(query=QUESTION, response=run(agent(HONEST))).passing,
+    ) == (True, ["handoff", "pages"], True)

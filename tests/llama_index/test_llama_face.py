@@ -1,45 +1,51 @@
-"""Messages of ``jury_adapters.llama_index`` where LlamaIndex is not installed."""
+"""The names of ``jury_adapters.llama_index``, and what importing them loads."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from jury_adapters.core.installation import needs_extra
+import jury_adapters.llama_index as face
 
-BARE = """
-import sys
-class Absent:
-    def find_spec(self, name, path=None, target=None):
-        if name == {absent!r}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-sys.meta_path.insert(0, Absent())
-import jury_adapters.llama_index as adapter
-adapter.{name}
-"""
+NAMES = {
+    "JuryEvaluator", "JuryEvaluationResult", "JuryFaithfulnessEvaluator", "JuryRelevancyEvaluator",
+    "JuryAnswerRelevancyEvaluator", "JuryContextRelevancyEvaluator", "JuryCorrectnessEvaluator",
+    "JuryHallucinationEvaluator", "JuryGuidelineEvaluator", "JuryPairwiseEvaluator", "JurySpanHandler", "judge_runs",
+    "JuryGuardQueryEngine", "JuryNodePostprocessor", "run_of",
+}  # fmt: skip
 
 
-def raised_without(absent: str, name: str) -> str:
-    code = BARE.format(absent=absent, name=name)
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    return ran.stderr.strip().splitlines()[-1]
+def printed(program):
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return run.stdout.strip()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("absent", "name"),
-    [
-        ("llama_index", "JuryEvaluator"),
-        ("llama_index.core", "JuryGuardQueryEngine"),
-        ("llama_index_instrumentation", "judge_runs"),
-    ],
-)
-def test_without_llama_index_a_name_says_what_to_install(absent: str, name: str):
-    said = raised_without(absent, name)
-    assert said.endswith(f"ConfigurationError: {needs_extra(name, 'LlamaIndex', 'llama-index')}")
+def test_names_are_found_described_and_declared_for_type_checkers():
+    assert ({*face.__all__} == NAMES == {*dir(face)}, sorted(face.__all__)) == (True, face.__all__)
+    assert [
+        name
+        for name in NAMES
+        if (
+            bool(getattr(face, name).__doc__),
+            getattr(face, name).__module__.startswith("jury_adapters.llama_index."),
+        )
+        != (True, True)
+    ] == []
+    tree = ast.parse(Path(face.__file__).read_text(encoding="utf-8"))
+    (block,) = (one for one in tree.body if isinstance(one, ast.If))
+    declared = {alias.name: one.module for one in block.body if isinstance(one, ast.ImportFrom) for alias in one.names}
+    assert declared == face._HOMES
+    with pytest.raises(AttributeError, match="has no attribute 'JuryTool'"):
+        _ = face.JuryTool
 
 
-@pytest.mark.slow
-def test_another_module_that_is_missing_is_named_as_it_is():
-    said = raised_without("llama_index.core.evaluation", "JuryEvaluator")
-    assert said == "ModuleNotFoundError: No module named 'llama_index.core.evaluation'"
+def test_importing_the_package_loads_no_framework_and_what_is_missing_is_named():
+    assert printed(
+        "import sys, jury_adapters.llama_index as face\n"
+        "print([one for one in sys.modules if one.startswith('llama')])\n"
+        "sys.modules['llama_index'] = None\n"
+        "try: face.judge_runs\n"
+        "except ImportError as error: print(error)"
+    ) == "[]\njudge_runs needs llama-index-core: pip install 'jury-adapters[llama-index]'"  # fmt: skip

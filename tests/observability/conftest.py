@@ -1,18 +1,16 @@
-"""A tracer provider for each test, and no tracing left behind."""
-
-from __future__ import annotations
+"""A provider for each test, and no tracing left behind."""
 
 from collections.abc import Iterator
 
 import pytest
 from spans_seen import Spans
 
-from jury_adapters.core import instrumentation
-from jury_adapters.models import calls
+from jury_adapters.core import judge
+from jury_adapters.models import limits
 
 
 @pytest.fixture
 def spans() -> Iterator[Spans]:
     yield Spans()
-    assert instrumentation.observer is None, "a test left its tracing on"
-    assert calls.observer is None
+    assert judge.around is None, "a test left its tracing on"
+    assert limits.around_call is None

@@ -1,224 +1,248 @@
-"""The store in PostgreSQL: what only a server can do or suffer, and what is said of it; against a real one."""
+"""The store in PostgreSQL, against a real server: what only a server can do or suffer, and what is said of it."""
 
 import asyncio
-import logging
-import pickle
 import threading
 import time
 import traceback
 
 import pytest
-from sqlalchemy import create_engine
+from postgres_server import PASSWORD, PostgresServer
+from store_support import CASE, KEY, Asked, InDatabase, at_once, get, keys, passed, put, run_python
 
-from jury_adapters import ConfigurationError, InputError, Status
-from jury_adapters.core.cache import get_or_run
+from jury_adapters.core.store import Key
+from jury_adapters.core.values import ConfigurationError
+from jury_adapters.store import open_store
 from jury_adapters.store.postgres import PostgresStore
-from jury_adapters.store.postgres_schema import MIGRATIONS, prepare
-from jury_adapters.testing import a_case, passed
-from tests.support.stores import FULL, KEY, critic, keys, put
 
 pytestmark = pytest.mark.postgres
 
 
-@pytest.fixture
-def store(url):
-    with PostgresStore(url) as opened:
-        yield opened
-
-
-def test_what_is_looked_for_at_once_is_asked_for_together(store):
-    put(store, (KEY, FULL), *((key, passed()) for key in keys(50)))
-
-    async def find():
-        return await asyncio.gather(*(store.find(key) for key in (KEY, *keys(60))))
-
-    assert asyncio.run(find()) == [FULL, *[passed()] * 50, *[None] * 10]
-
-
-def test_a_closed_store_finds_nothing_and_says_so(url):
-    store = PostgresStore(url)
-    assert asyncio.run(store.find(KEY)) is None
-    store.close()
-    with pytest.raises(ConfigurationError, match=r"is closed; open it again"):
-        asyncio.run(store.find(KEY))
-
-
-def test_a_store_with_a_password_in_its_url_refuses_to_be_pickled(store, postgres):
-    with pytest.raises(TypeError, match=r"set PGPASSWORD or ~/\.pgpass") as caught:
-        pickle.dumps(store)
-    assert postgres.password not in str(caught.value)
-
-
-def test_look_ups_use_the_index(store, postgres, url):
-    put(store, *((key, passed()) for key in keys(500)))
-    plan = postgres.sql(
-        "SET enable_seqscan = off",
-        "EXPLAIN SELECT judgment FROM jury_judgments WHERE (case_key, critic, rubric, sample) IN "
-        "(('a', 'b', 'c', 'd'), ('e', 'f', 'g', 'h')) AND status IS DISTINCT FROM 'ERROR'",
-        database=url.rpartition("/")[2],
+def test_look_ups_use_the_index(database: InDatabase) -> None:
+    with PostgresStore(database.address) as store:
+        put(store, *((key, passed()) for key in keys(50)))
+    plan = database.server.sql(
+        "SET enable_seqscan = off; EXPLAIN SELECT judgment FROM jury_judgments WHERE "
+        "(case_key = 'a' AND judge = 'b' AND sample = 0) OR (case_key = 'c' AND judge = 'd' AND sample = 0)",
+        database="juries",
     )
-    assert "jury_judgments_served" in plan
+    assert "jury_judgments_pkey" in plan
+    assert "Seq Scan" not in plan
 
 
-def test_a_reply_of_the_server_is_durable_even_where_it_is_set_up_otherwise(postgres, url):
-    database = url.rpartition("/")[2]
-    postgres.sql(f"ALTER DATABASE {database} SET synchronous_commit = off", database=database)
+def test_its_name_and_its_texts_have_no_password(database: InDatabase, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("DEBUG"), PostgresStore(database.address) as store:
+        put(store, (KEY, passed()))
+        assert repr(store) == f"PostgresStore('postgresql://127.0.0.1:{database.server.port}/juries')"
+    assert PASSWORD not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [((PASSWORD, "wrong"), "password authentication failed"), (("/juries", "/nowhere"), "does not exist")],
+)
+def test_a_server_that_refuses_the_connection_is_said_at_once(
+    database: InDatabase, change: tuple[str, str], said: str
+) -> None:
+    started = time.monotonic()
+    with pytest.raises(ConfigurationError, match=rf"^the store postgresql://.* cannot be used: .*{said}") as caught:
+        open_store(database.address.replace(*change))
+    assert time.monotonic() - started < 10
+    assert PASSWORD not in "".join(traceback.format_exception(caught.value))
+
+
+def test_the_password_may_be_in_the_environment(database: InDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    with open_store(database.address.replace(f":{PASSWORD}", "")) as store:
+        put(store, (KEY, passed()))
+        assert get(store) == passed()
+
+
+def test_settings_in_the_url_replace_ours(database: InDatabase) -> None:
+    with open_store(f"{database.address}?application_name=jury&connect_timeout=7") as store:
+        (name,) = store._writes._connection.execute("SHOW application_name").fetchone()
+        assert name == "jury"
+        assert store._writes._connection.info.get_parameters()["connect_timeout"] == "7"
+
+
+def test_a_commit_is_durable_even_where_the_server_is_set_up_otherwise(server: PostgresServer) -> None:
+    url = server.database("careless")
+    server.sql("ALTER DATABASE careless SET synchronous_commit = off", database="careless")
     with PostgresStore(url) as store:
         put(store, *((key, passed()) for key in keys(300)))
-        postgres.kill()
-        postgres.start()
-        assert store.count() == 300
+        server.kill()
+        server.start()
+        assert store.counts() == {"PASS": 300}
 
 
 # A server that goes away.
 
 
-def test_a_server_that_goes_away_for_long_costs_no_judgment_and_gets_it_when_it_is_back(postgres, url, caplog):
-    async def ask():
-        await asyncio.to_thread(postgres.kill)
-        return passed(reasoning="paid for")
+def test_a_server_that_comes_back_is_waited_for(database: InDatabase) -> None:
+    async def main() -> None:
+        await asyncio.to_thread(database.server.kill)
+        waiting = [asyncio.ensure_future(asked(store, key)) for key in keys(5)]
+        await asyncio.sleep(0.2)
+        assert not any(one.done() for one in waiting)
+        await asyncio.to_thread(database.server.start)
+        for one in waiting:
+            assert (await one).metadata == {}
 
-    with PostgresStore(url, timeout_s=1.0) as store:
+    asked = Asked()
+    with PostgresStore(database.address) as store:
+        asyncio.run(main())
+        assert store.counts() == {"PASS": 5}
+
+
+def test_a_server_that_stays_away_costs_no_judgment(database: InDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Killing(Asked):
+        async def ask(self):  # type: ignore[no-untyped-def]
+            await asyncio.to_thread(database.server.kill)
+            return await super().ask()
+
+    with PostgresStore(database.address) as store:
+        monkeypatch.setattr(store._retrying, "stop", lambda state: state.attempt_number >= 3)
         try:
-            judgment = asyncio.run(get_or_run(KEY, a_case(), store, ask))
+            judgment = asyncio.run(Killing()(store))
             assert judgment.passed
-            assert "recorded when it is back" in judgment.metadata["store_error"]
-            (unasked,) = critic().judge_many([a_case()], store=store)
-            assert unasked.status is Status.ERROR  # said before anything is paid for: it may be in the store
+            assert judgment.metadata["store_error"].startswith("ConfigurationError: the store postgresql://127.0.0.1")
+            assert PASSWORD not in judgment.metadata["store_error"]
+            unasked = Asked()
+            with pytest.raises(ConfigurationError, match="cannot be used"):
+                asyncio.run(unasked(store))
+            assert unasked.calls == 0  # the judgment may be in the store
         finally:
-            postgres.start()
-        until = time.monotonic() + 20
-        while store.count() < 1:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        assert store.get(KEY).reasoning == "paid for"
-    assert "pa55word" not in caplog.text
-    assert "is tried again" in caplog.text
+            database.server.start()
+        put(store, (KEY, passed()))
+        assert get(store) == passed()
 
 
-def test_closing_while_the_server_is_away_says_what_is_lost_and_ends(postgres, url, caplog):
-    store = PostgresStore(url, timeout_s=0.5)
-    postgres.kill()
-    try:
-        with pytest.raises(InputError, match=r"recorded when it is back"):
-            put(store, (KEY, passed()))
-        with caplog.at_level(logging.ERROR):
-            store.close()
-    finally:
-        postgres.start()
-    assert "1 judgments could not be recorded" in caplog.text
+@pytest.mark.parametrize("killed", [False, True])
+def test_many_processes_write_the_same_keys(database: InDatabase, killed: bool) -> None:
+    """Rows in the order of their keys: otherwise the processes deadlock. What was acknowledged survives a kill."""
+    script = """
+import random
+order = [*keys(300)]
+random.Random(sys.argv[2]).shuffle(order)
+async def main():
+    with open_store(sys.argv[1]) as store:
+        waiting = iter(order)
+        async def worker():
+            for key in waiting:
+                await store.put(key, CASE, passed(key.case))
+                os.write(1, f"{key.case}\\n".encode())
+        await asyncio.gather(*(worker() for _ in range(30)))
+asyncio.run(main())
+"""
+    PostgresStore(database.address).close()
+    told: list[str] = []
+    threads = [
+        threading.Thread(target=lambda name=name: told.append(run_python(script, database.address, name)))
+        for name in ("one", "two", "three")
+    ]
+    for thread in threads:
+        thread.start()
+    if killed:
+        time.sleep(1.5)
+        database.server.kill()
+        database.server.start()
+    for thread in threads:
+        thread.join()
+    assert [len(one.splitlines()) for one in told] == [300] * 3
+    if not killed:  # a server that is killed loses its statistics
+        assert database.sql("SELECT sum(deadlocks) FROM pg_stat_database") == [("0",)]
+    with PostgresStore(database.address) as store:
+        assert [(key, judgment.reasoning) for key, _, judgment in store.judgments()] == [
+            (key, key.case) for key in keys(300)
+        ]
 
 
-# Databases that are no store, or not ours to write.
-
-
-def test_a_newer_schema_is_refused_and_left_alone(postgres, url):
-    PostgresStore(url).close()
-    database = url.rpartition("/")[2]
-    postgres.sql("UPDATE jury_store SET version = 99", database=database)
-    with pytest.raises(ConfigurationError, match=r"newer jury_adapters \(schema 99\); upgrade"):
-        PostgresStore(url)
-    assert postgres.sql("SELECT version FROM jury_store", database=database) == "99"
-
-
-def test_an_older_schema_is_brought_up_and_keeps_everything(url):
-    with PostgresStore(url) as store:
-        put(store, *((key, passed(reasoning=key.case_key)) for key in keys(50)))
-    later = (
-        *MIGRATIONS,
-        ("ALTER TABLE jury_judgments ADD COLUMN note TEXT", "CREATE INDEX n ON jury_judgments (note)"),
-    )
-    broken = (*later, ("CREATE TABLE half ()", "CREATE TABLE half ()"))
-    engine = create_engine(url)
-    with pytest.raises(Exception, match=r"half"), engine.begin() as connection:
-        prepare(connection, "the store", migrations=broken)
-    with engine.begin() as connection:  # nothing of the migration that failed is there
-        assert connection.exec_driver_sql("SELECT version, to_regclass('half') FROM jury_store").one() == (1, None)
-    for _ in range(2):
-        with engine.begin() as connection:
-            prepare(connection, "the store", migrations=later)
-    with engine.begin() as connection:
-        assert connection.exec_driver_sql("SELECT version FROM jury_store").scalar_one() == 2
-        assert connection.exec_driver_sql("SELECT count(note), count(*) FROM jury_judgments").one() == (0, 50)
-    engine.dispose()
+# Databases that are not a store, or not ours to write.
 
 
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
-def test_who_opens_it_at_once_where_transactions_are_isolated_more_makes_the_tables_once(postgres, url, isolation):
-    database = url.rpartition("/")[2]
-    postgres.sql(f"ALTER DATABASE {database} SET default_transaction_isolation = '{isolation}'", database=database)
-    problems = []
+def test_threads_that_open_a_new_store_at_once_make_its_tables_once(server: PostgresServer, isolation: str) -> None:
+    name = f"new_{isolation.replace(' ', '_')}"
+    url = server.database(name)
+    server.sql(f"ALTER DATABASE {name} SET default_transaction_isolation = '{isolation}'", database=name)
+    problems: list[BaseException] = []
 
-    def opened():
+    def opens() -> None:
         try:
             with PostgresStore(url) as store:
                 put(store, *((key, passed()) for key in keys(20)))
-        except Exception as error:
+        except BaseException as error:
             problems.append(error)
 
-    threads = [threading.Thread(target=opened) for _ in range(8)]
+    threads = [threading.Thread(target=opens) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert problems == []
     with PostgresStore(url) as store:
-        assert store.count() == 20
+        assert store.counts() == {"PASS": 20}
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("name", "options", "change", "said"),
     [
-        ("CREATE TABLE jury_cases (id int)", r"tables of another program"),
-        ("ALTER DATABASE {} SET default_transaction_read_only = on", r"takes no writes; is it a standby"),
+        ("other", "", "CREATE TABLE jury_cases (id int)", "has other tables: it is not a store"),
         (
-            "REVOKE ALL ON SCHEMA public FROM PUBLIC; ALTER DATABASE {} OWNER TO owner",
-            r"as the owner|GRANT SELECT, INSERT",
+            "standby",
+            "",
+            "ALTER DATABASE standby SET default_transaction_read_only = on",
+            "cannot be used: cannot execute CREATE TABLE in a read-only transaction",
         ),
+        (
+            "owned",
+            "",
+            "REVOKE ALL ON SCHEMA public FROM PUBLIC; ALTER DATABASE owned OWNER TO owner",
+            "cannot be used: (permission denied|no schema has been selected)",
+        ),
+        ("latin", "ENCODING 'LATIN1' TEMPLATE template0", "SELECT 1", "has the encoding LATIN1; a store needs UTF8"),
     ],
 )
-def test_a_database_that_cannot_be_written_is_refused_before_anything_is_paid_for(postgres, url, change, said):
-    database = url.rpartition("/")[2]
-    for statement in change.format(database).split("; "):
-        postgres.sql(statement, database=database)
+def test_a_database_that_cannot_be_a_store_is_refused_before_anything_is_paid(
+    server: PostgresServer, name: str, options: str, change: str, said: str
+) -> None:
+    url = server.database(name, options)
+    for statement in change.split("; "):
+        server.sql(statement, database=name)
     with pytest.raises(ConfigurationError, match=said) as caught:
         PostgresStore(url)
-    assert "pa55word" not in "".join(traceback.format_exception(caught.value))
+    assert PASSWORD not in "".join(traceback.format_exception(caught.value))
 
 
-def test_a_user_who_may_write_and_not_make_tables_is_enough(postgres, url):
-    PostgresStore(url).close()
-    database = url.rpartition("/")[2]
-    writer = url.replace("judge:", f"writer_{database}:")
-    postgres.sql(f"CREATE ROLE writer_{database} LOGIN PASSWORD '{postgres.password}'", database=database)
-    grant = f"GRANT SELECT ON jury_store, jury_judgments, jury_cases TO writer_{database}"
-    postgres.sql(grant, database=database)
-    with pytest.raises(
-        ConfigurationError, match=r"may not write; as the owner: GRANT SELECT, INSERT ON jury_judgments"
-    ):
-        PostgresStore(writer)
-    postgres.sql(grant.replace("SELECT ON jury_store,", "SELECT, INSERT ON"), database=database)
-    with PostgresStore(writer) as store:
+def test_a_newer_version_is_refused(database: InDatabase) -> None:
+    PostgresStore(database.address).close()
+    database.sql("UPDATE jury_store SET version = 99")
+    with pytest.raises(ConfigurationError, match=r"has version 99; this package reads 1$"):
+        PostgresStore(database.address)
+
+
+def test_other_tables_may_be_in_the_database(database: InDatabase) -> None:
+    database.sql("CREATE TABLE IF NOT EXISTS photos (id int)")
+    with PostgresStore(database.address) as store:
         put(store, (KEY, passed()))
-        assert store.get(KEY) == passed()
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (("pa55word", "wrong"), r"password authentication failed.*see the user and the password"),
-        (("test_", "nowhere_"), r"does not exist; make the database first: createdb"),
-    ],
-)
-def test_a_server_that_does_not_let_us_in_says_what_to_do(url, change, said):
-    with pytest.raises(ConfigurationError, match=said) as caught:
-        PostgresStore(url.replace(*change))
-    assert "s3cr3t" not in "".join(traceback.format_exception(caught.value))
+def test_a_user_who_may_write_and_not_make_tables_is_enough(database: InDatabase) -> None:
+    PostgresStore(database.address).close()
+    database.sql(f"CREATE ROLE writer LOGIN PASSWORD '{PASSWORD}'")
+    url = database.address.replace("judge:", "writer:")
+    grant = "GRANT {} ON jury_store, jury_cases, jury_judgments TO writer"
+    database.sql(grant.format("SELECT"))
+    with pytest.raises(ConfigurationError, match="permission denied for table jury_cases"):
+        PostgresStore(url)
+    database.sql(grant.format("INSERT"))
+    with PostgresStore(url) as store:
+        put(store, (KEY, passed()))
+        assert get(store) == passed()
 
 
-# Its life.
-
-
-def test_it_never_shows_its_password(store, url):
-    assert "pa55word" not in repr(store) + store.name + str(vars(store)["_server"].engine)
-    assert repr(store).startswith("PostgresStore('postgresql+psycopg://judge:***@127.0.0.1:")
+def test_keys_and_columns_without_nul_take_any_text(database: InDatabase) -> None:
+    with PostgresStore(database.address) as store:
+        found = at_once(3, lambda number: store.put(Key("c", "j\x00", number), CASE, passed()))
+        assert [type(one) for one in found] == [
+            ConfigurationError
+        ] * 3  # a hash has no NUL; the sentence names the store

@@ -1,48 +1,52 @@
-"""The API of the package cross-judge 0.1.0, based on the critics, juries and votes of this package.
+"""The API of the package cross-judge 0.1.0: same names, arguments, results and messages to the model.
 
-Migration takes one import line: ``from jury_adapters.compat.cross_judge import Critic, Ensemble``. Every public name is
-here under the same submodule, with the same arguments and the same results; ``cookbook/cross_judge.md`` lists the
-differences, all of them where cross-judge is wrong. Only here, a critic without a vendor uses deepseek.
+A migration takes one import line. All critics of an ensemble are asked at once, temporary failures are tried again, and
+:meth:`Critic.as_judge` makes a critic a judge of this package, for cascades, stores, budgets and other voting rules.
+What differs is wrong in cross-judge:
 
-New features: all critics of a panel are asked concurrently, temporary failures are retried, and
-:meth:`Critic.as_judge` makes a critic a judge of this package, for cascades, budgets and stores.
+- Alpha of one query is exactly 1.0 or 0.0. (There, what should be 0 is a rounding error, which may be negative.)
+- A template must not read attributes: ``{settings.api_key}`` would put the key into the prompt.
+- A reply that cannot be JSON in any way is ``PARSE_FAIL``, also where parsing crashes there. A confidence that is not a
+  number is 0.0, and a null counts as if its key were not there.
+- A critic of the caller's own class that raises is an ``ERROR``, and the others vote. A bad template still raises.
+- A panel with the strategy ``weighted`` uses ``Reviewer.weight``. Weights are numbers from 0, and equal sums are a tie.
 
-    >>> from jury_adapters.compat.cross_judge import Critic, Ensemble
-    >>> critics = [Critic("strict", "deepseek-chat"), Critic("second", "gpt-4o-mini", vendor="openai")]
-    >>> Ensemble(critics).judge("Is a whale a fish?").consensus  # doctest: +SKIP
-    'REJECT'
+Only here a critic has a default vendor, DeepSeek, as there.
 """
 
-from __future__ import annotations
-
-from jury_adapters.compat.cross_judge.aggregation import (
+from jury_adapters.compat.cross_judge.core import VENDOR_DEFAULTS, Critic, Ensemble
+from jury_adapters.compat.cross_judge.reviewer import (
+    VENDORS,
+    JudgePanel,
+    Reviewer,
+    VendorConfig,
+    get_vendor,
+    make_client,
+)
+from jury_adapters.compat.cross_judge.verdict import (
+    EnsembleResult,
+    EnsembleVerdict,
+    LegacyVerdict,
+    Verdict,
+    VerdictKind,
+)
+from jury_adapters.compat.cross_judge.voting import (
+    VOTING_STRATEGIES,
     AggregationStrategy,
+    VotingStrategy,
+    agreement_pct,
     avg_confidence,
     first_disagreement,
     get_strategy,
-    majority,
-    weighted,
-)
-from jury_adapters.compat.cross_judge.core import VENDOR_DEFAULTS, Critic
-from jury_adapters.compat.cross_judge.ensemble import Ensemble
-from jury_adapters.compat.cross_judge.panel import JudgePanel
-from jury_adapters.compat.cross_judge.reviewer import Reviewer
-from jury_adapters.compat.cross_judge.schema import EnsembleResult
-from jury_adapters.compat.cross_judge.schema import Verdict as LegacyVerdict
-from jury_adapters.compat.cross_judge.vendors import VENDORS, VendorConfig, get_vendor, make_client
-from jury_adapters.compat.cross_judge.verdict import EnsembleVerdict, Verdict, VerdictKind
-from jury_adapters.compat.cross_judge.voting import (
-    VOTING_STRATEGIES,
-    VotingStrategy,
-    agreement_pct,
     get_voting_strategy,
     krippendorff_alpha,
+    majority,
     majority_vote,
     unanimous,
+    weighted,
 )
 
-__version__ = "0.1.0"  # version of the API that this package provides
-
+__version__ = "0.1.0"  # of the API that this package provides
 __all__ = [
     "VENDORS",
     "VENDOR_DEFAULTS",

@@ -1,43 +1,69 @@
-"""Reviewer: a critic of the older API, which gets a complete prompt."""
+"""The former API of cross-judge: reviewers and panels, and its table of vendors."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import SecretStr
 
-from jury_adapters.compat.cross_judge._asking import PromptJudge, callers_model, vendor_model
-from jury_adapters.compat.cross_judge._bridge import legacy_verdict_of
-from jury_adapters.compat.cross_judge._keys import HoldsKey
-from jury_adapters.compat.cross_judge._reply import REVIEWER_KEYS
-from jury_adapters.compat.cross_judge.schema import Verdict
-from jury_adapters.compat.cross_judge.vendors import VENDORS, VendorConfig, get_vendor, vendor_key
-from jury_adapters.core.case import Case
+from jury_adapters.compat.cross_judge.core import VENDOR_DEFAULTS, Critic, HoldsKey, all_at_once, key_of
+from jury_adapters.compat.cross_judge.verdict import FORMER, EnsembleResult, LegacyVerdict, Verdict
+from jury_adapters.compat.cross_judge.voting import AggregationStrategy, avg_confidence, get_strategy, name_of, weighted
+from jury_adapters.core import loop
 from jury_adapters.core.judge import Judge
-from jury_adapters.models.addresses import client_address
-from jury_adapters.models.api_keys import Key
-from jury_adapters.models.base import Options
 
-_TIMEOUT = 600.0  # the default of the SDK, which cannot be changed in this API
+
+@dataclass(frozen=True)
+class VendorConfig:
+    """Address of a vendor, and the environment variable with its key."""
+
+    name: str
+    base_url: str
+    api_key_env: str
+
+
+VENDORS: dict[str, VendorConfig] = {name: VendorConfig(name, *found) for name, found in VENDOR_DEFAULTS.items()}
+
+
+def get_vendor(name: str) -> VendorConfig:
+    """Return a vendor by its name.
+
+    Raises:
+        KeyError: there is no vendor of this name.
+    """
+    if name.lower() not in VENDORS:
+        raise KeyError(f"Unknown vendor '{name}'. Known: {sorted(VENDORS)}.")
+    return VENDORS[name.lower()]
+
+
+def make_client(vendor: str = "deepseek", api_key: str | None = None, base_url: str | None = None) -> Any:
+    """Return an ``openai.OpenAI`` client for a vendor.
+
+    Raises:
+        ImportError: the OpenAI SDK is not installed.
+        KeyError: there is no vendor of this name.
+        MissingKey: there is no key.
+    """
+    from openai import OpenAI
+
+    config = get_vendor(vendor)
+    key = key_of(vendor, api_key, config.api_key_env)
+    return OpenAI(api_key=key, base_url=base_url or config.base_url)
 
 
 @dataclass
 class Reviewer(HoldsKey):
-    """One model.
+    """One model that is asked with whole prompts: the former API; see :class:`Critic`.
 
     Args:
-        reviewer_id: the reviewer's name in verdicts.
+        reviewer_id: the name in verdicts.
         model: the vendor's name of the model.
-        vendor: a key of :data:`VENDORS`; any other name needs ``base_url`` and ``api_key``.
+        vendor: a key of :data:`VENDOR_DEFAULTS`; another name needs ``base_url`` and ``api_key``.
         system_prompt: the role of the judge; not sent if it is empty.
         temperature: 0 for the most likely answer.
-        max_tokens: the maximum number of output tokens.
-        weight: the weight of the reviewer in a panel with the ``"weighted"`` strategy.
-        client: an ``openai.OpenAI``, or any object with its ``chat.completions.create``. It is used unchanged, and
-            without retries.
-        api_key: the key, kept as a ``SecretStr``; by default from the vendor's environment variable.
+        max_tokens: the largest number of output tokens.
+        weight: how much it counts in a panel with the strategy ``weighted``.
+        client: an ``openai.OpenAI``, or an object like it; it is asked once, without retries of this package.
+        api_key: the key, kept as a ``SecretStr``; by default that in the vendor's environment variable.
         base_url: another address.
     """
 
@@ -52,47 +78,115 @@ class Reviewer(HoldsKey):
     api_key: str | SecretStr | None = field(default=None, repr=False)
     base_url: str | None = field(default=None, repr=False)
 
-    def ask(self, user_prompt: str) -> Verdict:
-        """Ask with a complete prompt. An error while asking becomes a verdict with an ``error``.
+    def ask(self, user_prompt: str) -> LegacyVerdict:
+        """Ask with a prompt. What goes wrong while asking is a verdict with an ``error``.
 
         Raises:
-            KeyError: the vendor is unknown and there is no ``base_url``.
-            RuntimeError: there is no key.
+            MissingKey: there is no key, and no client.
+            ConfigurationError: the vendor is unknown.
         """
-        return legacy_verdict_of(self._asking(user_prompt).judge(Case()), self.reviewer_id)
+        critic = self._critic()
+        critic._model()
+        return _former(critic.judge(user_prompt))
 
     def as_judge(self) -> Judge:
-        """Return this reviewer as a judge of this package. A case's question is the prompt.
+        """Return this reviewer as a judge of this package: the question of a case is the prompt.
 
         Raises:
-            KeyError: the vendor is unknown and there is no ``base_url``.
-            RuntimeError: there is no key.
+            ConfigurationError: the vendor is unknown, or there is no key.
         """
-        return self._judge(lambda case: case.question or "")
+        return self._critic().as_judge()
 
-    def _asking(self, user_prompt: str) -> Judge:
-        return self._judge(lambda case: user_prompt)
+    def _critic(self) -> "_Reviewing":
+        address = self.base_url if self.client is None else str(getattr(self.client, "base_url", "")) or "a client"
+        return _Reviewing(
+            self.reviewer_id,
+            self.model,
+            "{query}",
+            self.vendor,
+            self.system_prompt,
+            self.temperature,
+            self.max_tokens,
+            self.api_key or (None if self.client is None else "unused"),  # a client has its own key
+            address,
+            self.client,
+        )
 
-    def _judge(self, render: Callable[[Case], str]) -> PromptJudge:
-        if self.client is not None:
-            key = Key(self.api_key, None, self.vendor)
-            model = callers_model(self.model, self.vendor, client_address(self.client), self.client, self._create)
-        else:
-            known = self._vendor()
-            key = vendor_key(known, self.api_key)
-            model = vendor_model(
-                self.model, self.vendor, key, base_url=self.base_url, address=known.base_url, timeout=_TIMEOUT
-            )
-        return PromptJudge(
-            self.reviewer_id, model, key, render, system=self.system_prompt, keys=REVIEWER_KEYS, template="",
-            options=Options(self.temperature, self.max_tokens),
-        )  # fmt: skip
 
-    def _vendor(self) -> VendorConfig:
-        if self.base_url and self.api_key and self.vendor.lower() not in VENDORS:
-            return VendorConfig(self.vendor, self.base_url, "")
-        return get_vendor(self.vendor)
+class _Reviewing(Critic):
+    """Critic of a reviewer: its client is one of OpenAI's SDK, and a reply has the former keys."""
 
-    def _create(self, request: dict[str, Any]) -> str | None:
-        content: str | None = self.client.chat.completions.create(**request).choices[0].message.content
-        return content
+    _keys = (("verdict",), ("rationale",))
+
+    def _send(self, messages: list[dict[str, str]], temperature: float, max_tokens: int) -> Any:
+        answer = self.http_client.chat.completions.create(
+            model=self.model, messages=messages, temperature=temperature, max_tokens=max_tokens
+        )
+        return getattr(answer.choices[0].message, "content", None)
+
+
+@dataclass
+class JudgePanel:
+    """Reviewers that judge the same item: the former API; see :class:`Ensemble`.
+
+    Args:
+        reviewers: reviewers, or objects with their ``ask``; all are asked at once.
+        strategy: ``majority``, ``unanimous``, ``weighted``, ``first_disagreement``, or a function of the verdicts.
+        strategy_kwargs: options of the strategy.
+    """
+
+    reviewers: list[Any]
+    strategy: str | AggregationStrategy = "majority"
+    strategy_kwargs: dict[str, Any] = field(default_factory=dict)
+
+    def ask(self, item_id: str, user_prompt: str, *, meta: dict[str, Any] | None = None) -> EnsembleResult:
+        """Ask all reviewers about one item."""
+        said = loop.run(all_at_once(lambda reviewer: reviewer.ask(user_prompt), self.reviewers))
+        verdicts = [_former(one) if isinstance(one, Verdict) else one for one in said]
+        return self.aggregate_verdicts(item_id, verdicts, meta=meta)
+
+    def aggregate_verdicts(
+        self, item_id: str, verdicts: list[LegacyVerdict], *, meta: dict[str, Any] | None = None
+    ) -> EnsembleResult:
+        """Return the result of verdicts that the caller has."""
+        strategy, options = get_strategy(self.strategy), dict(self.strategy_kwargs)
+        if strategy is weighted:
+            options.setdefault("weights", {one.reviewer_id: getattr(one, "weight", 1.0) for one in self.reviewers})
+        consensus, differ = strategy(verdicts, **options)
+        return EnsembleResult(
+            item_id=item_id,
+            verdicts=verdicts,
+            consensus=consensus,
+            avg_confidence=avg_confidence(verdicts),
+            disagreement=differ,
+            strategy=name_of(self.strategy),
+            meta=meta or {},
+        )
+
+
+DEFAULT_SYSTEM_PROMPT = (
+    "You are a careful judge. Read the item and output a strict JSON object with the schema described in the user "
+    "message. Output JSON only, no commentary, no markdown fences."
+)
+DEFAULT_USER_PROMPT_TEMPLATE = """Judge the following item.
+
+Item:
+{item}
+
+Output JSON only, exact schema:
+{{
+  "verdict": "<one of: {labels}>",
+  "confidence": <float 0.0-1.0>,
+  "rationale": "<1-3 sentences>"
+}}
+"""
+
+
+def render_user_prompt(item: str, labels: list[str]) -> str:
+    """Return the prompt for a :class:`Reviewer`, with an item and the allowed labels."""
+    return DEFAULT_USER_PROMPT_TEMPLATE.format(item=item, labels=" | ".join(labels))
+
+
+def _former(verdict: Verdict) -> LegacyVerdict:
+    """Return a verdict in the former schema."""
+    return LegacyVerdict(**{FORMER.get(name, name): value for name, value in verdict.model_dump().items()})

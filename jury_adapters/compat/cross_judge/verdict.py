@@ -1,86 +1,79 @@
-"""Verdicts of a critic and of an ensemble."""
+"""Verdicts of critics and results of ensembles, in both schemas of cross-judge."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from jury_adapters.core.values import Text
+
 VerdictKind = Literal["KEEP", "REJECT", "SPLIT", "MERGE", "UNCLEAR", "ERROR", "PARSE_FAIL"]
-"""Usual labels; any other text is accepted too."""
+"""The usual labels; any text is allowed."""
+FORMER = {"kind": "verdict", "reasoning": "rationale", "critic_id": "reviewer_id"}
 
 
 class Verdict(BaseModel):
-    """One critic's verdict on one query.
-
-    It also accepts the names of the older schema, ``verdict`` for ``kind``, ``rationale`` for ``reasoning`` and
-    ``reviewer_id`` for ``critic_id``, and has them as attributes. If both are given, the newer name wins.
+    """Verdict of one critic; the former names ``verdict``, ``rationale`` and ``reviewer_id`` may be given and read.
 
     Attributes:
-        kind: the label.
-        confidence: the critic's own certainty, 0..1.
-        reasoning: the reasons.
-        critic_id: the critic's name.
-        raw_response: the model's reply, or None.
-        error: the error, or None. A verdict with an error does not vote.
-        elapsed_s: the duration of the call, in seconds.
-
-    >>> Verdict(verdict="KEEP", confidence=0.9).kind
-    'KEEP'
+        kind: the label, such as KEEP; ``ERROR`` and ``PARSE_FAIL`` come with an ``error``.
+        confidence: 0..1.
+        reasoning: why.
+        critic_id: the name of the critic.
+        raw_response: the whole reply.
+        error: what went wrong; such a verdict does not vote.
+        elapsed_s: seconds.
     """
 
     model_config = ConfigDict(extra="allow", populate_by_name=True)
 
-    kind: str
+    kind: Text
     confidence: float = Field(0.0, ge=0.0, le=1.0)
-    reasoning: str = ""
-    critic_id: str = ""
-    raw_response: str | None = None
-    error: str | None = None
+    reasoning: Text = ""
+    critic_id: Text = ""
+    raw_response: Text | None = None
+    error: Text | None = None
     elapsed_s: float = 0.0
 
     @model_validator(mode="before")
     @classmethod
-    def _accept_legacy_kwargs(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping):
-            return data
-        fields = dict(data)  # a copy, because the row belongs to the caller
-        for name, older in _OLDER_NAMES.items():
-            if name not in fields and older in fields:
-                fields[name] = fields.pop(older)
-        return fields
+    def _with_former_names(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        row = dict(given)
+        for new, old in FORMER.items():
+            if old in row and new not in row:
+                row[new] = row.pop(old)
+        return row
 
     @property
     def verdict(self) -> str:
-        """Alias of ``kind``."""
+        """The label."""
         return self.kind
 
     @property
     def rationale(self) -> str:
-        """Alias of ``reasoning``."""
+        """The reasons."""
         return self.reasoning
 
     @property
     def reviewer_id(self) -> str:
-        """Alias of ``critic_id``."""
+        """The name of the critic."""
         return self.critic_id
 
 
 class EnsembleVerdict(BaseModel):
-    """Verdict of an ensemble on one query.
+    """Result of an ensemble for one query.
 
     Attributes:
-        query_id: the id of the query.
-        verdicts: one per critic, in order.
-        consensus: the label that won the vote.
-        avg_confidence: the mean confidence of the verdicts without error, 0..1.
-        disagreement: whether critics gave different labels.
-        agreement_pct: the share of the verdicts without error that are the consensus, 0..1.
-        krippendorff_alpha: exactly 1.0 if all agree, 0.0 if not, None below two verdicts. It has no further meaning on
-            a single query; for many queries, use :func:`jury_adapters.statistics.krippendorff_alpha`.
-        voting: the name of the voting strategy.
-        meta: data of the caller.
+        query_id: the caller's id of the query.
+        verdicts: the verdicts of the critics, in their order.
+        consensus: the label that won.
+        avg_confidence: the mean confidence of the verdicts without an error.
+        disagreement: whether they differ.
+        agreement_pct: the share of them that equals the consensus, 0..1.
+        krippendorff_alpha: see :func:`krippendorff_alpha`.
+        voting: the name of the strategy.
+        meta: the caller's own data.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -96,4 +89,33 @@ class EnsembleVerdict(BaseModel):
     meta: dict[str, Any] = Field(default_factory=dict)
 
 
-_OLDER_NAMES = {"kind": "verdict", "reasoning": "rationale", "critic_id": "reviewer_id"}
+class LegacyVerdict(BaseModel):
+    """Verdict of a reviewer, in the former schema; see :class:`Verdict`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    reviewer_id: Text
+    verdict: Text
+    confidence: float = Field(0.0, ge=0.0, le=1.0)
+    rationale: Text = ""
+    raw_response: Text | None = None
+    error: Text | None = None
+    elapsed_s: float = 0.0
+
+
+class EnsembleResult(BaseModel):
+    """Result of a panel for one item, in the former schema; see :class:`EnsembleVerdict`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    item_id: str
+    verdicts: list[LegacyVerdict]
+    consensus: str
+    avg_confidence: float = Field(0.0, ge=0.0, le=1.0)
+    disagreement: bool = False
+    strategy: str
+    meta: dict[str, Any] = Field(default_factory=dict)
+
+
+AnyVerdict = Verdict | LegacyVerdict
+"""Both schemas; a verdict of either has ``verdict``, ``reviewer_id``, ``confidence`` and ``error``."""

@@ -1,73 +1,153 @@
-"""Votes over verdicts, and measures of agreement."""
+"""Strategies of critics and reviewers, and measures of agreement.
 
-from __future__ import annotations
+A strategy takes verdicts and options. It returns the label that won, and whether the verdicts without an error differ.
+"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
-from jury_adapters.compat import verdict_measures
-from jury_adapters.compat.cross_judge._bridge import as_jury_verdict, counted
-from jury_adapters.compat.cross_judge.verdict import Verdict
-from jury_adapters.core.voting.rules.majority import Majority
-from jury_adapters.core.voting.rules.unanimous import Unanimous
+from jury_adapters.compat.cross_judge.verdict import AnyVerdict
+from jury_adapters.core.values import ConfigurationError
+from jury_adapters.core.votes import Majority, Rule, Unanimous, Vote
 
 VotingStrategy = Callable[..., tuple[str, bool]]
-"""Function of the verdicts, errors included, and the ``voting_kwargs``; returns the label and whether any differ."""
+AggregationStrategy = VotingStrategy
 
 
 def majority_vote(
-    verdicts: list[Verdict], *, priority: list[str] | None = None, fallback: str = "UNCLEAR"
+    verdicts: Sequence[AnyVerdict], *, priority: Sequence[str] | None = None, fallback: str = "UNCLEAR"
 ) -> tuple[str, bool]:
-    """Return the most frequent label, and whether there are others.
+    """Return the most frequent label; a tie goes by ``priority``, then to the label that was given first."""
+    valid = _valid(verdicts)
+    rule = Majority(tie="first", priority=tuple(map(_ballot, priority or ())))
+    return _won(rule, valid, fallback), len(_labels(valid)) > 1
+
+
+def majority(
+    verdicts: Sequence[AnyVerdict], *, priority: Sequence[str] | None = None, fallback: str = "UNCLEAR"
+) -> tuple[str, bool]:
+    """Return the most frequent label, like :func:`majority_vote`."""
+    return majority_vote(verdicts, priority=priority, fallback=fallback)
+
+
+def unanimous(verdicts: Sequence[AnyVerdict], *, fallback: str = "UNCLEAR") -> tuple[str, bool]:
+    """Return the label of all, else ``fallback``; without a label that is a disagreement, as in cross-judge."""
+    valid = _valid(verdicts)
+    return _won(Unanimous(on_split="abstain"), valid, fallback), len(_labels(valid)) != 1
+
+
+def first_disagreement(
+    verdicts: Sequence[AnyVerdict], *, disagree_label: str = "DISAGREE", fallback: str = "UNCLEAR"
+) -> tuple[str, bool]:
+    """Return the label of all, ``disagree_label`` if they differ, and ``fallback`` if there is none."""
+    labels = _labels(_valid(verdicts))
+    return (disagree_label, True) if len(labels) > 1 else (next(iter(labels), fallback), False)
+
+
+def weighted(
+    verdicts: Sequence[AnyVerdict],
+    *,
+    weights: Mapping[str, float] | None = None,
+    use_confidence: bool = True,
+    fallback: str = "UNCLEAR",
+) -> tuple[str, bool]:
+    """Return the label with the largest sum of weight times confidence; a tie goes to the label given first.
 
     Args:
-        verdicts: in the critics' order.
-        priority: labels that win a tie, best first; without it, the tied label that was given first.
-        fallback: the label if there are no votes.
+        verdicts: the verdicts.
+        weights: weights from 0 by reviewer; 1.0 for those that are not listed.
+        use_confidence: whether confidences count.
+        fallback: the label without any weight.
+
+    Raises:
+        ConfigurationError: a weight is no number from 0.
     """
-    label, tally = counted(Majority(on="label", priority=tuple(priority or ())), verdicts, fallback)
-    return label, bool(tally.valid_ballots) and not tally.unanimous
+    found = {name: float(weight) for name, weight in (weights or {}).items()}
+    if not all(0 <= weight < float("inf") for weight in found.values()):
+        raise ConfigurationError(f"weights= has numbers from 0, not {weights!r}")
+    valid, rule = _valid(verdicts), Majority(tie="first", use_confidence=use_confidence)
+    return _won(rule, valid, fallback, found), len(_labels(valid)) > 1
 
 
-def unanimous(verdicts: list[Verdict], *, fallback: str = "UNCLEAR") -> tuple[str, bool]:
-    """Return the label on which all agree, and whether they disagree.
+def agreement_pct(verdicts: Sequence[AnyVerdict], consensus: str) -> float:
+    """Return the share of the verdicts without an error that equals the consensus, 0..1; 0.0 without any."""
+    valid = _valid(verdicts)
+    return sum(one.verdict == consensus for one in valid) / len(valid) if valid else 0.0
 
-    Args:
-        verdicts: in the critics' order.
-        fallback: the label if they disagree, or if there are no votes.
+
+def avg_confidence(verdicts: Sequence[AnyVerdict]) -> float:
+    """Return the mean confidence of the verdicts without an error, 0..1; 0.0 without any."""
+    valid = _valid(verdicts)
+    return sum(one.confidence for one in valid) / len(valid) if valid else 0.0
+
+
+def krippendorff_alpha(verdicts: Sequence[AnyVerdict]) -> float | None:
+    """Return 1.0 if all verdicts without an error are alike, else 0.0; None below two.
+
+    The observed and the expected disagreement of one query are the same number, so alpha says no more. Over many
+    queries, use :func:`jury_adapters.voting.krippendorff_alpha`.
     """
-    label, tally = counted(Unanimous(on="label"), verdicts, fallback)
-    return label, not tally.unanimous
-
-
-def agreement_pct(verdicts: list[Verdict], consensus: str) -> float:
-    """Return the share (0..1) of the verdicts without error that are the consensus; 0.0 if there are none."""
-    return verdict_measures.agreement_pct(as_jury_verdict(verdicts, consensus))
-
-
-def krippendorff_alpha(verdicts: list[Verdict]) -> float | None:
-    """Return exactly 1.0 if all agree, 0.0 if not, None below two verdicts without error.
-
-    On a single query, alpha has no further meaning. It measures the critics if there are many queries::
-
-        from jury_adapters.statistics import krippendorff_alpha
-
-        krippendorff_alpha([v.kind for v in r.verdicts if v.error is None] for r in results).value
-    """
-    return as_jury_verdict(verdicts).krippendorff_alpha
+    valid = _valid(verdicts)
+    return None if len(valid) < 2 else float(len(_labels(valid)) == 1)
 
 
 VOTING_STRATEGIES: dict[str, VotingStrategy] = {"majority": majority_vote, "unanimous": unanimous}
+STRATEGIES: dict[str, AggregationStrategy] = {
+    "majority": majority,
+    "unanimous": unanimous,
+    "weighted": weighted,
+    "first_disagreement": first_disagreement,
+}
 
 
 def get_voting_strategy(name_or_fn: str | VotingStrategy) -> VotingStrategy:
-    """Return a strategy by name, or the function itself.
+    """Return a strategy of critics by its name; a function unchanged.
 
     Raises:
-        KeyError: there is no strategy of that name.
+        KeyError: there is no strategy of this name.
     """
-    if callable(name_or_fn):
-        return name_or_fn
-    found = VOTING_STRATEGIES.get(str(name_or_fn).lower())
-    if found is None:
-        raise KeyError(f"Unknown voting strategy '{name_or_fn}'. Known: {sorted(VOTING_STRATEGIES)}.")
-    return found
+    return _strategy(name_or_fn, VOTING_STRATEGIES, "voting strategy")
+
+
+def get_strategy(name_or_fn: str | AggregationStrategy) -> AggregationStrategy:
+    """Return a strategy of reviewers by its name; a function unchanged.
+
+    Raises:
+        KeyError: there is no strategy of this name.
+    """
+    return _strategy(name_or_fn, STRATEGIES, "strategy")
+
+
+def _strategy(given: str | VotingStrategy, known: Mapping[str, VotingStrategy], what: str) -> VotingStrategy:
+    if not isinstance(given, str):
+        return given
+    if given.lower() not in known:
+        raise KeyError(f"Unknown {what} '{given}'. Known: {sorted(known)}.")
+    return known[given.lower()]
+
+
+def name_of(strategy: str | VotingStrategy) -> str:
+    """Return the name of a strategy, for results."""
+    return strategy if isinstance(strategy, str) else getattr(strategy, "__name__", "custom")
+
+
+def _valid(verdicts: Sequence[AnyVerdict]) -> list[AnyVerdict]:
+    return [one for one in verdicts if one.error is None]
+
+
+def _labels(verdicts: Sequence[AnyVerdict]) -> dict[str, None]:
+    return dict.fromkeys(one.verdict for one in verdicts)
+
+
+def _won(rule: Rule, verdicts: Sequence[AnyVerdict], fallback: str, weights: Mapping[str, float] = {}) -> str:
+    """Return the label that wins by a rule of this package."""
+    votes = [
+        Vote(place, _ballot(one.verdict), 0.0, one.confidence, weights.get(one.reviewer_id, 1.0))
+        for place, one in enumerate(verdicts)
+    ]
+    won = rule.count(votes).label if votes else None
+    return fallback if won is None else won.removeprefix("=")
+
+
+def _ballot(label: str) -> str:
+    """Return a label as a ballot; the sign keeps PASS, FAIL and a blank label from meaning anything."""
+    return f"={label}"

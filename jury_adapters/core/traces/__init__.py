@@ -1,1 +1,0 @@
-"""Reader of OpenTelemetry traces: each trace of an agent becomes one case."""

@@ -1,1 +1,0 @@
-"""The APIs of other packages, based on the judges of this one."""

@@ -1,1 +1,0 @@
-"""Critics: judges that ask a language model, guided by a rubric."""
