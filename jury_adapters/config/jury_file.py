@@ -29,7 +29,7 @@ from pydantic_core import PydanticCustomError, to_json
 
 from jury_adapters.checks import CHECKS
 from jury_adapters.config.place import Place, Question, problems_in
-from jury_adapters.core.cascade import CascadedJury, Tier
+from jury_adapters.core.cascade import CascadedJury, Policy, Tier
 from jury_adapters.core.ensemble import Ensemble, Schedule, Scorecard
 from jury_adapters.core.judge import Judge, named_judges
 from jury_adapters.core.values import Amount, Share
@@ -338,7 +338,7 @@ class TierSpec(Spec):
     """Tier of a cascade."""
 
     name: Name = Field(description="The name of the tier in verdicts.")
-    policy: Literal["reject_on_any_fail", "accept_on_all_pass", "escalate_on_split", "final"] | EscalateBelow = Field(
+    policy: Policy | EscalateBelow = Field(
         "final", description="When the cascade stops here. The last tier, and only the last, is final."
     )
     if_broken: Literal["escalate", "reject"] = Field(
@@ -350,9 +350,8 @@ class TierSpec(Spec):
         """Return the tier."""
         judge = self.judge.make(place.at("judge"), beside=("name",))
         with place.named():
-            if isinstance(self.policy, dict):
-                return Tier(self.name, judge, *next(iter(self.policy.items())))
-            return Tier(self.name, judge, self.policy, if_broken=self.if_broken)
+            named = self.policy if isinstance(self.policy, dict) else {self.policy: Tier.confidence}
+            return Tier(self.name, judge, *next(iter(named.items())), self.if_broken)
 
 
 class CascadeSpec(QuestionSpec):

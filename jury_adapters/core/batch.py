@@ -16,7 +16,7 @@ from collections.abc import (
 from dataclasses import dataclass, field
 from functools import partial
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypedDict
 
 from jury_adapters.core import loop
 from jury_adapters.core.budget import Budget
@@ -24,11 +24,20 @@ from jury_adapters.core.case import Case, CaseLike, refuse_one
 from jury_adapters.core.context import within
 from jury_adapters.core.judgment import Judgment, broken
 from jury_adapters.core.store import Store
-from jury_adapters.core.values import ConfigurationError
+from jury_adapters.core.values import check_whole
 
 MAX_CONCURRENCY = 32
 _AHEAD = 4  # cases read ahead per case in judgment, so that a slow one does not hold up the others
 Pair = tuple[Case | None, Judgment]
+
+
+class BatchOptions(TypedDict, total=False):
+    """Options of one batch, as in :class:`Batch`."""
+
+    ordered: bool
+    max_concurrency: int | None
+    store: Store | None
+    budget: Budget | None
 
 
 @dataclass
@@ -52,8 +61,7 @@ class Batch:
 
     def __post_init__(self) -> None:
         limit = MAX_CONCURRENCY if self.max_concurrency is None else self.max_concurrency
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise ConfigurationError(f"max_concurrency= is a whole number from 1, not {limit!r}")
+        check_whole("max_concurrency", limit, 1)
         self.window = _AHEAD * limit
         self._room = asyncio.Semaphore(limit)
 

@@ -43,6 +43,8 @@ class Tier:
             raise ConfigurationError(f"policy= is {', '.join(get_args(Policy))}; not {self.policy!r}")
         if self.if_broken not in ("escalate", "reject") or not 0 <= self.confidence <= 1 or not self.name:
             raise ConfigurationError("a tier has a name, a confidence= in 0..1, and if_broken= 'escalate' or 'reject'")
+        if self.if_broken == "reject" and policy != "reject_on_any_fail":
+            raise ConfigurationError(f"if_broken= goes with the policy reject_on_any_fail, not {policy}")
         judge = judge_of(self.judge)
         if policy != "final" and judge.stops_early:
             raise ConfigurationError(
@@ -105,7 +107,8 @@ _POLICIES: dict[str, Callable[[Tier, Judgment, _Said], _Decision]] = {
     "escalate_below": _escalate_below,
     "final": _final,
 }
-_BY_RULE = ("reject_on_any_fail", "accept_on_all_pass")
+SCREENING = ("reject_on_any_fail", "accept_on_all_pass")
+"""Policies of tiers that decide by a rule on all votes."""
 
 
 class CascadedJury(Judge):
@@ -164,7 +167,7 @@ class CascadedJury(Judge):
             judgment = await ask(judge, case, judge.name or tier.name)
             status, why = tier.decide(judgment)
             changes: dict[str, Any] = {"tier": tier.name, "why": why}
-            if status is not None and tier.policy in _BY_RULE:
+            if status is not None and tier.policy in SCREENING:
                 changes["by_rule"] = True
             ran.append(judgment.but(**changes))
             if status is not None:

@@ -9,7 +9,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import context, within
 from jury_adapters.core.judge import MAKERS, Judge, JudgeLike, Labels, ask, named_judges
 from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
-from jury_adapters.core.values import ROUNDING, ConfigurationError, error_text
+from jury_adapters.core.values import ROUNDING, ConfigurationError, check_whole, check_word, error_text
 from jury_adapters.core.votes import (
     Average,
     Bayes,
@@ -106,11 +106,10 @@ class Ensemble(Jury):
         **options: Any,
     ) -> None:
         super().__init__(judges, name)
-        _check_word("errors", errors, Errors)
-        _check_word("schedule", schedule, Schedule)
-        _check_word("on", on, Literal["status", "label"], None)
-        if isinstance(min_votes, bool) or not isinstance(min_votes, int) or not 1 <= min_votes <= len(self.judges):
-            raise ConfigurationError(f"min_votes= is a whole number from 1 to {len(self.judges)}, not {min_votes!r}")
+        check_word("errors", errors, *get_args(Errors))
+        check_word("schedule", schedule, *get_args(Schedule))
+        check_word("on", on, "status", "label", None)
+        check_whole("min_votes", min_votes, 1, len(self.judges))
         rule = rule_of(voting, **options)
         on_labels = self._counts_labels(rule, on)
         labels = dict(self.labels or {}) if on_labels else None
@@ -364,11 +363,6 @@ class Scorecard(Jury):
         if self.by_score and one.rests_on_broken:
             return None
         return one.number if self.by_score else None if one.passed is None else float(one.passed)
-
-
-def _check_word(name: str, value: object, words: Any, *others: object) -> None:
-    if value not in (*get_args(words), *others):
-        raise ConfigurationError(f"{name}= is {' or '.join(map(repr, get_args(words)))}, not {value!r}")
 
 
 def _vote_of(ballot: str) -> Judgment:

@@ -12,16 +12,16 @@ from contextlib import aclosing
 from dataclasses import fields, is_dataclass
 from functools import partial
 from time import perf_counter
-from typing import Any, Self, cast, overload
+from typing import Any, Self, TypedDict, Unpack, cast, overload
 
 from pydantic_core import to_jsonable_python
 
 from jury_adapters.core import loop
-from jury_adapters.core.batch import Batch, Pair
+from jury_adapters.core.batch import Batch, BatchOptions, Pair
 from jury_adapters.core.case import Case, CaseLike
 from jury_adapters.core.estimate import CostEstimate, estimate_cost
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken, failed_run, labels_of
-from jury_adapters.core.values import EMPTY, ROUNDING, ConfigurationError, Frozen
+from jury_adapters.core.values import EMPTY, ROUNDING, ConfigurationError, Frozen, clean
 
 Returned = Any
 """What a judge may return; :func:`judge` lists it."""
@@ -113,9 +113,10 @@ class Judge(ABC):
         """Judge one case, for asynchronous code; see :meth:`judge`."""
         found = Case.of(case, fields)
         judgment = await ask(self, found)
-        return judgment.but(case_id=found.id, case_metadata=found.metadata, generator=found.generator)
+        known = {"case_id": found.id, "case_metadata": found.metadata, "generator": found.generator}
+        return judgment.model_copy(update=known)  # a case has checked them
 
-    def judge_many(self, cases: Iterable[CaseLike], **options: Any) -> Iterator[Judgment]:
+    def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
         """Judge many cases and yield their judgments, with ``case_id`` and ``case_metadata``.
 
         Cases are read in the calling thread, only as fast as they are judged. A row that makes no case is an ERROR in
@@ -132,7 +133,7 @@ class Judge(ABC):
         """
         return (judgment for _, judgment in self.judge_pairs(cases, **options))
 
-    def judge_pairs(self, cases: Iterable[CaseLike], **options: Any) -> Iterator[Pair]:
+    def judge_pairs(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Pair]:
         """Judge many cases and yield each with its judgment, like :meth:`judge_many`.
 
         A row that makes no case is None.
@@ -140,7 +141,7 @@ class Judge(ABC):
         return Batch(self.ajudge, **options).stream(cases)
 
     async def ajudge_many(
-        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Any
+        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
     ) -> AsyncGenerator[Judgment, None]:
         """Judge many cases, which may be an asynchronous iterable, for asynchronous code; see :meth:`judge_many`."""
         async with aclosing(self.ajudge_pairs(cases, **options)) as pairs:
@@ -148,7 +149,7 @@ class Judge(ABC):
                 yield judgment
 
     def ajudge_pairs(
-        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Any
+        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
     ) -> AsyncGenerator[Pair, None]:
         """Judge many cases and yield each with its judgment, for asynchronous code. See :meth:`judge_pairs`."""
         return Batch(self.ajudge, **options).astream(cases)
@@ -240,10 +241,22 @@ class FunctionJudge(Judge):
 JudgeLike = Judge | Callable[[Case], Returned]
 
 
+class JudgeOptions(TypedDict, total=False):
+    """Options of a function judge, as in :func:`judge`."""
+
+    name: str
+    threshold: float
+    timeout: float | None
+    cost: float
+    labels: Mapping[str, Status | str] | Iterable[str] | None
+
+
 @overload
-def judge(function: Callable[[Case], Returned], /, **options: Any) -> FunctionJudge: ...
+def judge(function: Callable[[Case], Returned], /, **options: Unpack[JudgeOptions]) -> FunctionJudge: ...
 @overload
-def judge(function: None = None, /, **options: Any) -> Callable[[Callable[[Case], Returned]], FunctionJudge]: ...
+def judge(
+    function: None = None, /, **options: Unpack[JudgeOptions]
+) -> Callable[[Callable[[Case], Returned]], FunctionJudge]: ...
 def judge(function: Callable[[Case], Returned] | None = None, /, **options: Any) -> Any:
     """Turn a function into a judge: ``@judge``, ``@judge(threshold=0.7)`` or ``judge(function, name="short")``.
 
@@ -325,7 +338,8 @@ async def _ask(judge: Judge, case: Case, name: str) -> Judgment:
             judgment = broken("timeout", reasoning=f"no judgment within {judge.timeout:g} s", usage=usage)
         else:
             judgment = broken(error)
-    return judgment.but(critic=name or judge.name or judgment.critic, elapsed_s=perf_counter() - started)
+    known = {"critic": clean(name or judge.name or judgment.critic), "elapsed_s": perf_counter() - started}
+    return judgment.model_copy(update=known)
 
 
 async def _called(function: Callable[[Case], Returned], case: Case) -> Returned:
@@ -386,13 +400,15 @@ def to_judgment(outcome: Returned, pass_mark: float = 0.5) -> Judgment:
     Raises:
         TypeError: it is something else.
     """
+    if isinstance(outcome, Judgment):
+        return outcome
     reason = ""
     if isinstance(outcome, Mapping) and "score" in outcome:
         outcome = (outcome["score"], outcome.get("comment") or outcome.get("reasoning"))
     if isinstance(outcome, tuple) and len(outcome) == 2:
         outcome, reason = outcome[0], "" if outcome[1] is None else str(outcome[1])
     if isinstance(outcome, Judgment):
-        return outcome.but(reasoning=reason) if reason else outcome
+        return outcome.but(reasoning=reason or outcome.reasoning)
     if isinstance(outcome, str) and outcome in ("PASS", "FAIL", "ABSTAIN", "ERROR"):
         said = reason or "no reason was given"
         if outcome == "ERROR":

@@ -62,6 +62,16 @@ class Usage(Frozen):
         sums = {name: value + getattr(other, name) for name, value in self.__dict__.items()}
         return Usage(**{**sums, "cost_complete": self.cost_complete and other.cost_complete})
 
+    @property
+    def cost(self) -> str:
+        """The cost in words; an unknown one is never 0.
+
+        >>> Usage(calls=1, cost_usd=0.5).cost, Usage(calls=1, cost_complete=False).cost
+        ('$0.5000', 'cost unknown')
+        """
+        known = f"${self.cost_usd:,.4f}"
+        return known if self.cost_complete else f"{known} or more" if self.cost_usd else "cost unknown"
+
     def as_recorded(self) -> "Usage":
         """Return the usage as that of a stored judgment, which costs nothing now."""
         return Usage(
@@ -174,7 +184,7 @@ class Judgment(Frozen):
     @property
     def passed(self) -> bool | None:
         """True for PASS, False for FAIL, None for everything else."""
-        return {Status.PASS: True, Status.FAIL: False}.get(self.status)
+        return self.status is Status.PASS if self.status in (Status.PASS, Status.FAIL) else None
 
     @property
     def decided(self) -> bool:
@@ -370,7 +380,7 @@ class Judgment(Frozen):
                 f"needs review: {', '.join(self.review_reasons)}" if self.needs_review else "",
                 self.bias_warning or "",
             ]
-            notes += [f"{self.usage.calls} model calls, ${self.usage.cost_usd:.4f}" if self.usage.calls else ""]
+            notes += [f"model calls: {self.usage.calls}, {self.usage.cost}" if self.usage.calls else ""]
         yield from (f"{indent}  {visible(note)}" for note in notes if note)
 
 

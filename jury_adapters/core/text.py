@@ -1,4 +1,6 @@
-"""Text that models and users wrote, made safe to print."""
+"""Text that models and users wrote: safe to print, and read without loss."""
+
+from typing import Any
 
 
 def visible(text: str, longest: int = 160) -> str:
@@ -12,3 +14,16 @@ def visible(text: str, longest: int = 160) -> str:
         for char in text[: longest + 1]
     )
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON whose keys differ, as the ``object_pairs_hook`` of a reader.
+
+    Raises:
+        ValueError: a key occurs twice; of the values, a reader of JSON would keep the last.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key '{visible(next(key for key in keys if keys.count(key) > 1), 40)}' occurs twice")
+    return found

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from math import isfinite, isnan
+from math import inf, isfinite, isnan
 from typing import Annotated, Any, NoReturn, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
@@ -57,7 +57,20 @@ class FrozenDict(dict[str, Any]):
         return FrozenDict, (dict(self),)
 
 
-def _clean(text: Any) -> Any:
+def check_word(name: str, value: object, *words: object) -> None:
+    """Refuse the value of an option that is none of its words."""
+    if value not in words:
+        raise ConfigurationError(f"{name}= is {' or '.join(map(repr, words))}, not {value!r}")
+
+
+def check_whole(name: str, value: object, least: int, most: float = inf) -> None:
+    """Refuse the value of an option that is no whole number in this range."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        end = "" if most == inf else f" to {most}"
+        raise ConfigurationError(f"{name}= is a whole number from {least}{end}, not {value!r}")
+
+
+def clean(text: Any) -> Any:
     """Replace lone surrogates, which vendors, files and terminals refuse."""
     if not isinstance(text, str) or text.isascii():
         return text
@@ -67,11 +80,11 @@ def _clean(text: Any) -> Any:
 def _json(value: Any) -> Any:
     """Return a value as immutable JSON; what is not JSON becomes its text."""
     if isinstance(value, Mapping):
-        return FrozenDict({_clean(str(key)): _json(inside) for key, inside in value.items()})
+        return FrozenDict({clean(str(key)): _json(inside) for key, inside in value.items()})
     if isinstance(value, list | tuple | set | frozenset):
         return tuple(map(_json, value))
     if isinstance(value, str):
-        return _clean(str(value))
+        return clean(str(value))
     if isinstance(value, float) and not isfinite(value):
         return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if value is None or isinstance(value, bool | int | float):
@@ -87,7 +100,7 @@ def _metadata(values: object) -> FrozenDict:
     return cast(FrozenDict, _json(values))
 
 
-Text = Annotated[str, BeforeValidator(_clean)]
+Text = Annotated[str, BeforeValidator(clean)]
 Metadata = Annotated[Mapping[str, Any], PlainValidator(_metadata)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Amount = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 from jury_adapters.core.case import Case, Image
@@ -66,6 +67,9 @@ def build_prompt(rubric: Rubric, case: Case, *, own_format: bool = False, instru
             no examples are shown.
         instructions: the result of :func:`system_text`, if it is known.
     """
+    global _latest
+    if (latest := _latest) is not None and all(map(is_, latest, (rubric, case, own_format))):
+        return latest[-1]
     turns: list[Turn] = []
     for example in () if own_format else rubric.examples:
         turns += [Turn("user", user_text(rubric, example.case)), Turn("assistant", _example_reply(rubric, example))]
@@ -74,7 +78,13 @@ def build_prompt(rubric: Rubric, case: Case, *, own_format: bool = False, instru
     if images:
         fields = ", ".join(_FIELD_OF_PART[image.part] for image in images)
         text = f"{text}\n\n{IMAGES.replace('{fields}', fields)}"
-    return Prompt(instructions or system_text(rubric, own_format=own_format), (*turns, Turn("user", text, images)))
+    system = instructions or system_text(rubric, own_format=own_format)
+    _latest = rubric, case, own_format, Prompt(system, (*turns, Turn("user", text, images)))
+    return _latest[-1]
+
+
+# The latest prompt with its inputs: the jurors of a panel ask the same about a case, one right after the other.
+_latest: tuple[Rubric, Case, bool, Prompt] | None = None
 
 
 def system_text(rubric: Rubric, *, own_format: bool = False) -> str:

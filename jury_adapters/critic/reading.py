@@ -17,7 +17,7 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from jury_adapters.core.text import visible
+from jury_adapters.core.text import unique, visible
 from jury_adapters.critic.answers import Choice, Unreadable
 from jury_adapters.critic.prompt import HIDDEN
 from jury_adapters.critic.rubric import Rubric
@@ -123,7 +123,7 @@ def _object(text: str) -> dict[str, Any] | Unreadable | None:
     """Return the JSON object that a text is, perhaps in a code fence; None if it is not one."""
     fenced = _FENCE.fullmatch(text.strip())
     try:
-        found = json.loads(fenced[1] if fenced else text, object_pairs_hook=_unique, strict=False)
+        found = _DECODER.decode(fenced[1] if fenced else text)
     except (json.JSONDecodeError, RecursionError):
         return None
     except ValueError as error:
@@ -131,8 +131,4 @@ def _object(text: str) -> dict[str, Any] | Unreadable | None:
     return found if isinstance(found, dict) else None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("the object has a key twice")
-    return found
+_DECODER = json.JSONDecoder(object_pairs_hook=unique, strict=False)

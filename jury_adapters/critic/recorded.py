@@ -17,8 +17,8 @@ class RecordedCritic(Check):
     """Judge that repeats the vote which ``case.metadata["votes"]`` has under its name.
 
     A vote is a label, True or False, a score in 0..1, a mapping with ``label`` and any of ``score``, ``confidence``,
-    ``reasoning`` and ``model``, or the mapping of a :class:`Judgment`. Where there is none, the judge abstains with the
-    reason *not recorded*. To repeat the judgments in a store instead, judge with the same jury and ``ReadOnly(store)``.
+    ``reasoning`` and ``model``, or the mapping of a :class:`Judgment`. Where there is none, or an empty text, the judge
+    abstains with the reason *not recorded*. To repeat the judgments in a store instead, judge with the same jury and ``ReadOnly(store)``.
 
     Args:
         name: the name under which the votes were recorded, and that in verdicts.
@@ -49,7 +49,7 @@ class RecordedCritic(Check):
         """Return the recorded vote."""
         votes = case.metadata.get("votes")
         vote = votes.get(self.recorded_as) if isinstance(votes, Mapping) else None
-        if vote is None:
+        if vote in (None, ""):  # an empty cell is no vote
             return abstain(
                 f"not recorded: the case has no vote of {self.recorded_as!r}", metadata={"cause": "not_recorded"}
             )

@@ -72,6 +72,7 @@ class DeclaredCheck(Check):
 
     Attributes:
         name: the name in verdicts; by default that of the class.
+        pass_mark: the option ``threshold``, if the check has it.
         runs_commands: whether the check runs programs, which a jury file may do only with permission.
     """
 
@@ -80,3 +81,5 @@ class DeclaredCheck(Check):
 
     def __post_init__(self) -> None:
         self.name = self.name or type(self).__name__
+        if (threshold := vars(self).get("threshold")) is not None:
+            self.pass_mark = threshold

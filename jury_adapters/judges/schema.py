@@ -12,7 +12,7 @@ from pydantic_core import SchemaError, SchemaValidator, core_schema
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Returned
 from jury_adapters.core.judgment import Finding, Judgment, Status
-from jury_adapters.core.text import visible
+from jury_adapters.core.text import unique, visible
 from jury_adapters.judges.options import NO_ANSWER, DeclaredCheck, Flag, declared
 
 _FENCE = re.compile(r"\s*```\w*[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
@@ -81,7 +81,7 @@ def read_json(text: str) -> Any:
         ValueError: it is not JSON, has a key twice, or is nested too deeply.
     """
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_number, object_pairs_hook=_unique)
+        return json.loads(text, parse_constant=_refuse, parse_float=_number, object_pairs_hook=unique)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -93,13 +93,6 @@ def _refuse(constant: str) -> None:
 def _number(text: str) -> float:
     found = float(text)
     return int(found) if found.is_integer() else found
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("an object has a key twice")
-    return found
 
 
 @lru_cache(maxsize=256)

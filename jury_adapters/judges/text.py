@@ -203,10 +203,6 @@ class Similar(_OfReference):
     expected: str | None = None
     threshold: Share = 0.5
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.pass_mark = self.threshold
-
     def compare(self, answer: str, expected: str) -> Returned:
         found, wanted = (Counter(_words(text)) for text in (answer, expected))
         common = (found & wanted).total()

@@ -24,18 +24,17 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from jury_adapters.core import loop
-from jury_adapters.core.asking import Asking, JudgedRun, tell, without_texts
+from jury_adapters.core.asking import REFUSAL, Asking, JudgedRun, review_of, tell, without_texts
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import JudgeLike
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.store import Store
-from jury_adapters.core.values import ConfigurationError
+from jury_adapters.core.values import check_whole, check_word
 from jury_adapters.inputs.messages import text_of
 from jury_adapters.inputs.run import Run, default_case
 from jury_adapters.langchain.runnable import aasked_apart, asked_apart, plain_values
 
-REFUSAL = "I have no answer to this that passed its review."
 ToolResult = ToolMessage | Command[Any]
 OnFail = Literal["retry", "block", "annotate"]
 OnUndecided = Literal["allow", "block"]
@@ -61,9 +60,8 @@ class Guard(AgentMiddleware[Any, Any, Any]):
         budget: Budget | None,
     ) -> None:
         super().__init__()
-        check_word("on_undecided", on_undecided, OnUndecided)
-        if not isinstance(max_retries, int) or max_retries < 0:
-            raise ConfigurationError(f"max_retries= is a whole number from 0, not {max_retries!r}")
+        check_word("on_undecided", on_undecided, *get_args(OnUndecided))
+        check_whole("max_retries", max_retries, 0)
         self.asking = Asking(jury, case, store, budget, on_undecided)
         self.max_retries, self.refusal, self.on_verdict = max_retries, refusal, on_verdict
         # LangGraph uses the name for nodes, and refuses these two signs.
@@ -162,7 +160,7 @@ class JuryMiddleware(Guard):
         store: Store | None = None,
         budget: Budget | None = None,
     ) -> None:
-        check_word("on_fail", on_fail, OnFail)
+        check_word("on_fail", on_fail, *get_args(OnFail))
         super().__init__(
             jury,
             max_retries=max_retries if on_fail == "retry" else 0,
@@ -317,7 +315,7 @@ class _Review:
 def _asked_again(request: ModelRequest[Any], response: ModelResponse[Any], judgment: Judgment) -> ModelRequest[Any]:
     """Return the request with the draft and the reasons. The call of a structured response needs a result."""
     said = (
-        f"This answer was reviewed and not accepted: {reasons_of(judgment)}\n"
+        f"This answer was reviewed and not accepted. {review_of(judgment)}\n"
         "Put that right and answer again. Do not mention the review."
     )
     answered = {one.tool_call_id for one in response.result if isinstance(one, ToolMessage)}
@@ -331,12 +329,6 @@ def _asked_again(request: ModelRequest[Any], response: ModelResponse[Any], judgm
     return request.override(messages=messages)
 
 
-def reasons_of(judgment: Judgment) -> str:
-    """Return why something was rejected, in the words of those who rejected it."""
-    said = [one.reasoning for one in judgment.jurors() if one.status is Status.FAIL and one.reasoning]
-    return "; ".join(dict.fromkeys(said)) or judgment.reasoning or "no reason was given"
-
-
 def ends_turn(request: ToolCallRequest) -> bool:
     """Return whether an agent answers with the result of a call: all tools that the model called are return_direct."""
     if not getattr(request.tool, "return_direct", False):
@@ -344,12 +336,6 @@ def ends_turn(request: ToolCallRequest) -> bool:
     direct = {tool.name: tool.return_direct for tool in getattr(request.runtime, "tools", None) or ()}
     said = next((one for one in reversed(request.state["messages"]) if isinstance(one, AIMessage)), None)
     return all(direct.get(call["name"], True) for call in (said.tool_calls if said else ()))
-
-
-def check_word(name: str, value: object, words: Any) -> None:
-    """Refuse the value of an option that is none of its words."""
-    if value not in get_args(words):
-        raise ConfigurationError(f"{name}= is {' or '.join(map(repr, get_args(words)))}, not {value!r}")
 
 
 def is_marked(message: object, kind: str, by: str = "") -> bool:

@@ -8,7 +8,7 @@ from langchain.agents.middleware.types import ModelRequest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
-from jury_adapters.core.asking import JudgedRun
+from jury_adapters.core.asking import REFUSAL, JudgedRun, review_of
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import JudgeLike
@@ -18,13 +18,11 @@ from jury_adapters.core.values import ConfigurationError
 from jury_adapters.inputs.messages import field_of
 from jury_adapters.inputs.run import Run, default_case
 from jury_adapters.langchain.middleware import (
-    REFUSAL,
     Guard,
     OnUndecided,
     ToolResult,
     ends_turn,
     is_marked,
-    reasons_of,
 )
 
 
@@ -134,8 +132,8 @@ class JuryToolGuard(Guard):
         """Return what takes the place of a call that is not made."""
         if judgment is None or self.asking.lets_through(judgment):
             return None
-        why = reasons_of(judgment) if judgment.decided else "its review came to no decision"
-        said, marks = f"This call was not made: {why}. Do not make it again.", self.marks("tool")
+        why = review_of(judgment) if judgment.decided else "Its review came to no decision."
+        said, marks = f"This call was not made. {why}\nDo not make it again.", self.marks("tool")
         if ends_turn(request):  # the user reads it, and no model
             said, marks = self.refusal, self.marks("blocked")
         call = request.tool_call

@@ -298,7 +298,7 @@ class JurySpanHandler(JudgeQueue):
             if lost.judged and lost.begun.id == oldest:
                 self.count("evicted")
 
-    def leave(self, id_: str, instance: Any, result: Any, error: BaseException | None = None) -> None:
+    def leave(self, id_: str, result: Any, error: BaseException | None = None) -> None:
         """Note that a span ended."""
         with self._tree:
             node = self._open.pop(id_, None)
@@ -404,12 +404,12 @@ class _Spans(BaseSpanHandler[BaseSpan]):
     def prepare_to_exit_span(
         self, id_: str, bound_args: BoundArguments, instance: Any = None, result: Any = None, **_: Any
     ) -> None:
-        self._quietly(self._handler.leave, id_, instance, result)
+        self._quietly(self._handler.leave, id_, result)
 
     def prepare_to_drop_span(
         self, id_: str, bound_args: BoundArguments, instance: Any = None, err: BaseException | None = None, **_: Any
     ) -> None:
-        self._quietly(self._handler.leave, id_, instance, None, err or RuntimeError("the run ended without a reason"))
+        self._quietly(self._handler.leave, id_, None, err or RuntimeError("the run ended without a reason"))
 
     def _quietly(self, hear: Callable[..., None], *span: Any) -> None:
         """Count what a span raises; LlamaIndex would drop it without a word."""

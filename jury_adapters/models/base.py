@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from jury_adapters.core.case import Image
@@ -22,7 +23,7 @@ class Turn:
     images: tuple[Image, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Prompt:
     """Prompt for a model.
 
@@ -43,7 +44,7 @@ class Prompt:
         """The instructions and the messages as one text, without the images."""
         return "\n\n".join(part for part in (self.system, *(turn.text for turn in self.turns)) if part)
 
-    @property
+    @cached_property
     def estimated_tokens(self) -> int:
         """A generous estimate of the input tokens: three bytes of text each, and 1,500 for an image.
 

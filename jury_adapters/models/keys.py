@@ -30,8 +30,11 @@ class Keys:
     def hidden_in_reply(self, reply: Reply) -> Reply:
         """Return a reply without the secrets; one that quotes a secret loses its tokens, which would spell it out."""
         text, model, detail = map(self.hidden_in, (reply.text, reply.model, reply.detail))
-        tokens = reply.logprobs if text == reply.text else None
-        return replace(reply, text=text, model=model, detail=detail, logprobs=tokens)
+        if (text, model, detail) == (reply.text, reply.model, reply.detail):
+            return reply
+        return replace(
+            reply, text=text, model=model, detail=detail, logprobs=reply.logprobs if text == reply.text else None
+        )
 
 
 class Key(Keys):

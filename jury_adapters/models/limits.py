@@ -85,8 +85,7 @@ def limiter_of(model: ChatModel, limits: Limits) -> "Limiter":
     """Return the running loop's limiter for a model."""
     known = _LIMITERS.setdefault(asyncio.get_running_loop(), {})
     key = (model.identity, getattr(model, "account", None) or id(model), limits)
-    found = known.pop(key, None) or Limiter(limits, model.name)
-    known[key] = found  # the last one used is at the end
+    known[key] = found = known.pop(key, None) or Limiter(limits, model.name)  # the last one used is at the end
     if len(known) > 1000:  # models may be made for every request of a service
         del known[next(iter(known))]
     return found

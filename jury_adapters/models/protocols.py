@@ -55,8 +55,8 @@ def _openai_body(model: str, prompt: Prompt, schema: Schema | None, options: Opt
 def _openai_reply(answer: Mapping[str, Any], name: str) -> Reply | None:
     choices = answer.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, Mapping) else None
-    if not isinstance(choice, Mapping) or not isinstance(message, Mapping) or answer.get("error"):
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict) or answer.get("error"):
         return None
     refusal, reason, usage = message.get("refusal"), choice.get("finish_reason"), _mapping(answer.get("usage"))
     finish = "refusal" if refusal else finish_of(reason)
@@ -160,4 +160,4 @@ def _anthropic_message(turn: Turn) -> Body:
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else NOTHING
+    return value if isinstance(value, dict) else NOTHING

@@ -143,8 +143,7 @@ class SdkModel(Priced):
         response = await client.post(
             self._protocol.path, body=body, cast_to=self._http.Response, options={"follow_redirects": False}
         )
-        content: bytes = response.content
-        return content
+        return bytes(response.content)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._again, ()

@@ -58,9 +58,11 @@ PROBLEMS = {
     f"{{jurors: [{CHECK}], voting: veto, options: {{k: 2}}}}": "k= is a whole number from 1 to 1, not 2",
     f"{{jurors: [{CHECK}], min_votes: 2}}": "min_votes= is a whole number from 1 to 1, not 2",
     "{jurors: [{check: not_empty, weight: 0}]}": "weights= has a number from 0 for each of 1 jurors, and one above 0",
-    f"tiers: [{{name: a, policy: escalate_below, judge: {CHECK}}}]":
-        "tiers[0].policy: Input should be 'reject_on_any_fail', 'accept_on_all_pass', 'escalate_on_split' or 'final', "
-        "or Input should be a valid dictionary",
+    f"tiers: [{{name: a, policy: escalate, judge: {CHECK}}}]":
+        "tiers[0].policy: Input should be 'reject_on_any_fail', 'accept_on_all_pass', 'escalate_on_split', "
+        "'escalate_below' or 'final', or Input should be a valid dictionary",
+    f"tiers: [{{name: a, policy: {{escalate_below: 0.5}}, if_broken: reject, judge: {CHECK}}}]":
+        "tiers[0]: if_broken= goes with the policy reject_on_any_fail, not escalate_below",
     f"tiers: [{{name: a, policy: {{escalate_below: 2}}, judge: {CHECK}}}]":
         "tiers[0].policy.escalate_below: Input should be less than or equal to 1",
     f"tiers: [{{name: a, policy: {{escalate_over: 0.5}}, judge: {CHECK}}}]":

@@ -146,7 +146,7 @@ def test_the_tree_says_what_a_person_asks_for() -> None:
         "  agreement 0.00, low",
         "  not asked: d, e",
         "  needs review: low_agreement",
-        "  3 model calls, $0.2500",
+        "  model calls: 3, $0.2500",
     ]
     tier = Judgment(status="PASS", tier="cheap", why="all said PASS", critic="x")
     assert str(tier) == "tier cheap (all said PASS): PASS x"
