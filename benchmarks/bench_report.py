@@ -112,7 +112,7 @@ if __name__ == "__main__":
         case ["measure", version, folder, form]:
             measure(version, Path(folder), form)
         case ["imports", version]:
-            __import__("jury_adapters.report" if version == "1.0" else "jury_adapters.report.report")
+            __import__("jury_adapters.report.report")
             print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
         case arguments:
             main(int(arguments[0]) if arguments else 100_000, *arguments[1:])

@@ -8,7 +8,7 @@
 """
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from math import exp, fsum, log
 from pathlib import Path
@@ -28,8 +28,6 @@ from jury_adapters.models.limits import Limits
 from jury_adapters.models.objects import FunctionModel, ObjectModel
 from jury_adapters.models.prices import usage_of
 
-Decide = Callable[[str, str, list[str]], Awaitable[Mapping[str, float]]]
-"""Asynchronous function of the judged text, the question and the allowed answers, which returns their probabilities."""
 # By package: the fields of the text, of choices, of levels and of a probability, and the class of yes-or-no questions.
 _FORMS = {
     "langchain_core.decisions": ("state", "Noul", "criteria", "criteria", "noul"),

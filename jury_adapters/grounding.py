@@ -48,11 +48,12 @@ def grounding_screen(final: JudgeLike | None = None, *, name: str = "grounding_s
     """
     return CascadedJury([
         Tier("flags", Ensemble([NotEmpty(), NamesAndNumbers()]), "reject_on_any_fail"),
-        Tier("verbatim", SentenceAlignment(), "accept_on_all_pass"), Tier("final", final or _left_open),
+        Tier("verbatim", SentenceAlignment(), "accept_on_all_pass"), Tier("final", final or undecided),
     ], name=name)  # fmt: skip
 
 
-async def _left_open(_: Case) -> Returned:
+async def undecided(_: Case) -> Returned:
+    """Abstain: what is left needs a judge that understands it."""
     return abstain("nothing in the answer is flagged, and it is not made of whole sentences of the contexts")
 
 
@@ -63,7 +64,8 @@ class NamesAndNumbers(DeclaredCheck):
     A number is known if the contexts, the question or an earlier message has it, in any notation: *1,250*, *1.250* and
     *1 250*; *2.5 million*; *5 pm* and *17:00*; *2 km* and *2,000 metres*; rounded to the decimals that are written.
     Names, and numbers in words above ten, are compared only where the contexts and the answer read as English. Where
-    the contexts do not, numbers up to 12 are left out, as they may be spelled out. A sign is not compared, nor a place.
+    the contexts do not, whole numbers, halves and quarters up to 12 are left out, as they may be spelled out. A sign is
+    not compared, nor a place.
     """
 
     def check(self, case: Case) -> Returned:
@@ -109,10 +111,6 @@ class _Rated(DeclaredCheck):
 
     threshold: Share
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.pass_mark = self.threshold
-
 
 @declared
 class SentenceSupport(_Rated):
@@ -153,7 +151,10 @@ class ContextRelevance(_Rated):
 
 def _rated(text: str, source: "_Source", threshold: float, lack: str) -> Judgment:
     """Return the judgment by the support of the weakest sentence."""
-    rated = {line: _place(line, source) for line in sentences(text) if _content(line)}
+    lines = [line for line in sentences(text) if _content(line)]
+    if len(lines) * len(source.lines) > 1_000_000:  # it would hold everything up for seconds
+        lack = f"{len(lines):,} sentences and {len(source.lines):,} of the contexts are too many to compare"
+    rated = {} if lack else {line: _place(line, source) for line in lines}
     if lack or not rated or not (source.english and looks_english(text)):
         return abstain(lack or "there are no words to compare, or they do not read as English, and are not translated")
     findings = tuple(
@@ -176,7 +177,7 @@ def _compared(case: Case, of: str = "answer") -> tuple[str, "_Source", str]:
     text = _LIST_MARK.sub(" ", tidy(getattr(case, of) or ""))
     source = _read(tuple(map(_plain, case.contexts)), "\n".join(map(tidy, told)))
     missing = [name for name, none in ((of, not sentences(text)), ("contexts", not source.lines)) if none]
-    return text, source, f"there is no {' and no '.join(missing)} to compare" if missing else ""
+    return text, source, f"nothing to compare: no {' and no '.join(missing)}" if missing else ""
 
 
 _TABLES: dict[str, Any] = json.loads(resources.files(__package__).joinpath("grounding.json").read_text("utf-8"))
@@ -277,8 +278,8 @@ def _says_something(line: str, asked: set[str]) -> bool:
 def _plain(context: str) -> str:
     """Return a context as tidy text: JSON as paragraphs of keys and values, and dates of Python as ISO dates."""
     try:
-        content = json.loads(context, parse_float=str, parse_int=str) if context.lstrip()[:1] in ("{", "[") else context
-        text = "\n\n".join(_texts_of(content))
+        is_json = context.lstrip()[:1] in ("{", "[")
+        text = "\n\n".join(_texts_of(json.loads(context, parse_float=str, parse_int=str) if is_json else context))
     except (ValueError, RecursionError):
         text = context
     return tidy(re.sub(r"datetime\.date(?:time)?\((\d{4}), (\d+), (\d+)(?:, (\d+), (\d+))?", r"\1-\2-\3 \4:\5", text))
@@ -529,7 +530,7 @@ def _new_numbers(text: str, source: _Source, english: bool) -> Iterator[tuple[st
     for number in _numbers(text):
         size = max((value for value in number.values if isinstance(value, Decimal)), default=Decimal(99))
         in_words = number.kind == "vague" or (number.kind == "words" and (not english or size <= 10))
-        if in_words or (size <= 12 and not source.english):  # which other languages may spell out
+        if in_words or (size <= 12 and size * 4 % 1 == 0 and not source.english):  # other languages may spell it out
             continue
         if not _has(source, number) or _has_another_unit(source, number):
             place = bisect_left(ends, number.found.start() + 1)

@@ -18,7 +18,7 @@ from jury_adapters.config import load_jury
 from jury_adapters.core.case import CaseLike
 from jury_adapters.core.judge import Judge, JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.values import ConfigurationError, InputError
+from jury_adapters.core.values import ConfigurationError, InputError, check_whole
 from jury_adapters.critic.critic import Critic
 from jury_adapters.inputs.rows import case_of_row
 from jury_adapters.models.limits import Limits
@@ -61,8 +61,7 @@ class JudgeBatch:
         max_concurrency: int = 32,
         field_map: Mapping[str, str] = {},
     ) -> None:
-        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-            raise ConfigurationError(f"workers= is a whole number from 1, not {workers!r}")
+        check_whole("workers", workers, 1)
         self._judge = _loaded(jury)
         divide_limits(self._judge, workers)
         self._store = None if store is None else open_store(store)
@@ -91,7 +90,6 @@ def judge_dataset(
     *,
     workers: int,
     batch_size: int = 256,
-    ray_options: Mapping[str, Any] = {},
     **options: Any,
 ) -> Any:
     """Return a dataset of Ray with the judgments of its rows. It is lazy, as all of Ray's.
@@ -101,7 +99,6 @@ def judge_dataset(
         jury: see :class:`JudgeBatch`.
         workers: the number of workers, each a process with one CPU.
         batch_size: rows of a batch, which a worker judges and returns together.
-        ray_options: further options of ``map_batches``, such as ``{"num_cpus": 2}``.
         **options: further options of :class:`JudgeBatch`: ``store``, ``max_concurrency`` and ``field_map``.
 
     Raises:
@@ -122,7 +119,7 @@ def judge_dataset(
         fn_constructor_kwargs={"workers": workers, **options},
         batch_size=batch_size,
         batch_format="numpy",
-        **{"compute": ray.data.ActorPoolStrategy(size=workers), **ray_options},
+        compute=ray.data.ActorPoolStrategy(size=workers),
     )
 
 

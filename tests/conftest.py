@@ -5,13 +5,13 @@ import gc
 import pytest
 import trustme
 
-gc.disable()  # while a million objects are imported, which stay
+gc.set_threshold(0)  # no collection while a million objects are imported, which stay
 
 
 def pytest_collection_finish():
     """Keep what was imported from the garbage collector, which would take a second to go through it each time."""
     gc.freeze()
-    gc.enable()
+    gc.set_threshold(20_000)  # a test makes thousands of objects, and 700 are not worth a look
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, ndcg_score
 
 from jury_adapters import abstain, judge
 from jury_adapters.core.values import ConfigurationError
@@ -17,6 +16,8 @@ EACH = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 @settings(deadline=None)
 @given(st.permutations("abcdefgh"), GRADES, st.none() | st.integers(1, 8))
 def test_full_rankings_score_as_in_scikit_learn(ranked, grades, k):
+    from sklearn.metrics import average_precision_score, ndcg_score
+
     scores, truth = [8 - rank for rank in range(8)], [grades.get(document, 0) for document in ranked]
     assert ndcg(ranked, grades, k) == pytest.approx(ndcg_score([truth], [scores], k=k))
     if k is None:

@@ -90,7 +90,7 @@ class CaseFile:
             for folder in filter(None, (case.workspace, case.metadata.get("expected_dir"))):
                 if not Path(str(folder)).resolve().is_relative_to(self.path.resolve().parent):
                     raise InputError(f"the folder {visible(str(folder), 100)} is not in that of the file of cases")
-        except InputError as error:
+        except (InputError, OSError, ValueError, RuntimeError) as error:  # of a path that no system has
             return InputError(f"line {row.line}: {error}"), row.values
         given = {**case.metadata, **row.values}
         more = {

@@ -174,7 +174,7 @@ class _Run:
             done = sum(1 for _ in file)
         task = bar.add_task("judging", total=self.survey.rows, completed=done)
         try:
-            with bar:
+            with ExitStack() if bar.disable else bar:  # before rich 14.3, a disabled bar prints an empty line
                 for _ in results.judge(self.file, **options):  # type: ignore[arg-type]  # errors become ERRORs
                     bar.advance(task)
         except KeyboardInterrupt:

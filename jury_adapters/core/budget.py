@@ -38,7 +38,7 @@ class Budget:
         self, *, max_usd: float | None = None, max_tokens: int | None = None, max_calls: int | None = None
     ) -> None:
         limits = {"max_usd": max_usd, "max_tokens": max_tokens, "max_calls": max_calls}
-        self.limits = {name: limit for name, limit in limits.items() if limit is not None}
+        self.limits: dict[str, float] = {name: limit for name, limit in limits.items() if limit is not None}
         if not self.limits or not all(limit >= 0 for limit in self.limits.values()):
             raise ConfigurationError(f"a budget has max_usd=, max_tokens= or max_calls=, from 0; not {limits}")
         self.spent = NO_USAGE

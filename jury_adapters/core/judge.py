@@ -328,18 +328,22 @@ async def _ask(judge: Judge, case: Case, name: str) -> Judgment:
         else:
             async with limit:
                 outcome = await _called(judge.assess, case)
-            if limit.expired():  # it swallowed its cancellation and answers too late
+            if limit.expired() or _is_late(judge, started):  # it swallowed its cancellation, or held the loop up
                 raise TimeoutError
             judgment = _labelled(judge, to_judgment(outcome, judge.pass_mark))
     except BaseException as error:
         pass_on(error, before)
-        if limit.expired():  # a call that was cut off may be billed
+        if limit.expired() or (isinstance(error, TimeoutError) and _is_late(judge, started)):  # it may be billed
             usage = Usage(cost_complete=False) if _estimates_calls(judge, case) else NO_USAGE
             judgment = broken("timeout", reasoning=f"no judgment within {judge.timeout:g} s", usage=usage)
         else:
             judgment = broken(error)
     known = {"critic": clean(name or judge.name or judgment.critic), "elapsed_s": perf_counter() - started}
     return judgment.model_copy(update=known)
+
+
+def _is_late(judge: Judge, started: float) -> bool:
+    return judge.timeout is not None and perf_counter() - started > judge.timeout
 
 
 async def _called(function: Callable[[Case], Returned], case: Case) -> Returned:

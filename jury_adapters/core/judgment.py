@@ -271,18 +271,19 @@ class Judgment(Frozen):
     def review_reasons(self) -> tuple[str, ...]:
         """Why the case needs human review; empty if it does not.
 
-        ``abstained`` and ``error``: not decided. ``low_agreement``: the jurors are split, or those of
-        a criterion, or of the tier that decided. ``undecided_tier``: every
-        judge of an earlier tier abstained or broke, so the tier did not do its work.
+        ``abstained`` and ``error``: not decided. ``low_agreement``: the jurors are split, or those of a criterion, or
+        of the tier that decided. ``few_votes``: most jurors abstained or broke. ``undecided_tier``: a judge of an
+        earlier tier broke, or all abstained, so the tier did not do its work.
         """
         found = {Status.ABSTAIN: ["abstained"], Status.ERROR: ["error"]}.get(self.status, [])
         found += ["low_agreement"] * (self.agreement_band == "low")
+        cast = sum(one.decided for one in self.judgments)
+        found += ["few_votes"] * (bool(self.on) and self.decided and 2 * cast < len(self.judgments))
         inside = self.judgments if self.voting == "scorecard" else ()
         if self.voting == "cascade":
             inside = self.judgments[-1:]
-            found += ["undecided_tier"] * any(
-                not any(one.decided for one in _voters(tier)) for tier in self.judgments[:-1]
-            )
+            earlier = [[one.status for one in _voters(tier)] for tier in self.judgments[:-1]]
+            found += ["undecided_tier"] * any(Status.ERROR in tier or {*tier} == {Status.ABSTAIN} for tier in earlier)
         found += [reason for one in inside for reason in one.review_reasons if reason not in ("abstained", "error")]
         return tuple(dict.fromkeys(found))
 

@@ -45,8 +45,8 @@ class JudgeQueue:
         exit_timeout: seconds to wait for pending runs at the end of the process or of a ``with`` block.
 
     Attributes:
-        counts: numbers of runs by what happened: ``judged``, ``unsampled``, ``dropped``, and of exceptions
-            ``sink_errors``.
+        counts: numbers of runs by what happened: ``judged``, ``unsampled``, ``dropped``, ``unfinished`` when the queue
+            was closed, and of exceptions ``sink_errors``.
 
     >>> verdicts = []
     >>> with JudgeQueue(lambda case: len(case.answer) < 20, on_verdict=verdicts.append) as queue:
@@ -122,6 +122,8 @@ class JudgeQueue:
     def _end(self, future: "Future[None]") -> None:
         with self._lock:
             self._pending.discard(future)
+            if self.counts["unfinished"]:
+                self.counts -= Counter(unfinished=1)
 
     async def _judge(self, run: Any) -> None:
         self._room = self._room or asyncio.Semaphore(self.max_concurrency)
@@ -158,6 +160,7 @@ class JudgeQueue:
         done = self.flush(self.exit_timeout if timeout is None else timeout)
         if not done:
             _log.warning("closed with %d runs not judged", len(self._pending))
+            self.counts["unfinished"] += len(self._pending)
         return done
 
     async def aclose(self, timeout: float | None = None) -> bool:

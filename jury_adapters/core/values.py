@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from math import inf, isfinite, isnan
-from typing import Annotated, Any, NoReturn, Self, cast
+from typing import Annotated, Any, ClassVar, NoReturn, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic_core import to_jsonable_python
@@ -31,7 +31,7 @@ class GateFailed(JuryError, AssertionError):
 class Frozen(BaseModel):
     """Base of all values: immutable, without unknown fields."""
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True,
         extra="forbid",
         populate_by_name=True,

@@ -405,17 +405,19 @@ class Count:
         A vote is missing if it is None (the juror was not asked yet), or if the juror broke. If nobody is left to ask,
         an outcome that broken jurors could have changed is an ERROR.
         """
-        cast = [None if vote is None or self._is_missing(vote) else vote for vote in votes]
+        cast = [None if vote is None or self._is_missing(vote) else self._read(vote) for vote in votes]
         if None not in cast:
             return self._counted(cast, None)
+        lost = [vote for vote in votes if vote is not None and self._is_missing(vote)]
         if self.rule.settles and not self.any_label:
             found, *others = (self._counted(cast, ballot) for ballot in (None, *self.extremes))
             if all((one.status, one.label) == (found.status, found.label) for one in others):
                 sure = [one.confidence for one in (found, *others) if one.confidence is not None]
-                return found._replace(confidence=min(sure, default=None), score=None)  # the score might be another
+                said = f"{found.reasoning}; {len(lost)} broke" if lost else found.reasoning
+                # The score might be another.
+                return found._replace(confidence=min(sure, default=None), score=None, reasoning=said)
         if None in votes:
             return None
-        lost = [vote for vote in votes if vote is not None and self._is_missing(vote)]
         said = f"{len(lost)} of {len(votes)} jurors broke, whose votes could have decided"
         return Outcome(Status.ERROR, said, error=f"{lost[0].critic}: {lost[0].error or 'a juror inside broke'}")
 
@@ -433,11 +435,11 @@ class Count:
             *(label for label, meaning in (self.labels or {}).items() if meaning is not Status.ABSTAIN),
         ]
 
-    def _counted(self, votes: Sequence[Judgment | None], missing: str | None) -> Outcome:
-        """Count the votes, with a ballot (None: an abstention) in place of each missing one."""
+    def _counted(self, votes: Sequence[tuple[str | None, float, float] | None], missing: str | None) -> Outcome:
+        """Count what was read of the votes, with a ballot (None: an abstention) in place of each missing one."""
         cast = []
         for juror, vote in enumerate(votes):
-            ballot, number, sure = (missing, float(missing == "PASS"), 1.0) if vote is None else self._read(vote)
+            ballot, number, sure = vote or (missing, float(missing == "PASS"), 1.0)
             if ballot is not None:
                 cast.append(Vote(juror, ballot, number, sure, self.weights[juror]))
         if absent := self.required - {one.juror for one in cast}:

@@ -40,9 +40,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Reason why something is not an answer, in words that can be sent back to the model."""
+    """Reason why something is not an answer, in words that can be sent back to the model; and what it was instead."""
 
     problem: str
+    instead: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.problem}, not {self.instead}" if self.instead else self.problem
 
 
 def comparable(text: str) -> str:
@@ -145,7 +149,7 @@ class Labels(RootModel[dict[Text, Label]]):
         text = json.dumps(value) if isinstance(value, bool | int) else value
         name = self._by_key.get(comparable(text)) if isinstance(text, str) else None
         if name is None:
-            return Unreadable(f"the answer must be {self.instruction}, not {_for_message(value)}")
+            return Unreadable(f"the answer must be {self.instruction}", _for_message(value))
         label = self.root[name]
         return Choice(name, label.meaning, name if name in self.declared else None, label.score)
 
@@ -232,7 +236,7 @@ class Scale(Frozen):
         kinds = int if self.integer else int | float
         # The comparison is false for NaN.
         if isinstance(number, bool) or not isinstance(number, kinds) or not self.minimum <= number <= self.maximum:
-            return Unreadable(f"the answer must be {self.instruction}, not {_for_message(value)}")
+            return Unreadable(f"the answer must be {self.instruction}", _for_message(value))
         number += 0  # -0.0 becomes 0.0
         score = self._score(number)
         return Choice(json.dumps(number), _passes(score, self.passing_score), None, score)
@@ -264,6 +268,6 @@ def _passes(score: float, threshold: float = 0.5) -> Status:
 
 
 def _for_message(value: object) -> str:
-    """Return a refused value for a message to the model: a text in quotes, and JSON."""
+    """Return a refused value for the user: a text in quotes, and JSON."""
     text = json.dumps(value, ensure_ascii=False, default=str) if not isinstance(value, str) else f"{value!r}"
     return visible(text, 60)

@@ -89,9 +89,9 @@ def read_claims(given: Any) -> list[Claim] | Unreadable:
     except ValidationError as error:
         return Unreadable(f'"claims": {problems_of(error)[:300]}')
     found: dict[str, Claim] = {}
-    for one in claims:
+    for number, one in enumerate(claims, start=1):
         if found.setdefault(comparable(one.claim), one).verdict != one.verdict:
-            return Unreadable(f'"claims": {one.claim[:60]!r} has two verdicts')
+            return Unreadable(f'"claims": number {number} stands twice, with two verdicts')
     return list(found.values())
 
 
@@ -115,10 +115,12 @@ def verify(claims: list[Claim], own_answer: Status, case: Case, rubric: Rubric) 
     if _passes(counted, rubric):
         given = [_PASSED[one.verdict] for one in claims if one.verdict in _PASSED]
         if not _passes(given, rubric):
-            doubtful = next(
-                one for one, claim in zip(findings, claims, strict=True) if one.passed is not _PASSED.get(claim.verdict)
+            number, doubtful = next(
+                (number, one)
+                for number, (one, claim) in enumerate(zip(findings, claims, strict=True), start=1)
+                if one.passed is not _PASSED.get(claim.verdict)
             )
-            return Unreadable(f'"claims": {doubtful.name[:60]!r}: {doubtful.detail.split(";")[0]}')
+            return Unreadable(f'"claims": number {number}: {doubtful.detail.split(";")[0]}')
         if rubric.threshold is None and own_answer is not Status.PASS:
             return Unreadable('all claims are supported, and "answer" says otherwise')
     status = Status.PASS if _passes(counted, rubric) else Status.FAIL

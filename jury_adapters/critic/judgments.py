@@ -42,7 +42,7 @@ def judgment_without_model(rubric: Rubric, case: Case, *, image_urls: bool) -> J
         return None
     choice = rubric.answers.read(rubric.empty_answer)
     if isinstance(choice, Unreadable):  # the rubric has checked it
-        raise TypeError(choice.problem)
+        raise TypeError(str(choice))
     return _judgment(choice, "the answer is empty, so no model was asked", rubric)
 
 
@@ -83,7 +83,7 @@ def judgment_of(
 def parse_failure(reply: Reply, problem: Unreadable, parse: Parser | None = None) -> Judgment:
     """Return the abstention for a reply that is unreadable also after the request for a repair. It keeps the text."""
     way_out = "" if parse is not None else "; parse= reads other forms"
-    return _abstention("parse_fail", f"the reply could not be read: {problem.problem}{way_out}", reply.text)
+    return _abstention("parse_fail", f"the reply could not be read: {problem}{way_out}", reply.text)
 
 
 def _of_answer(reading: Reading, reply: Reply, rubric: Rubric) -> Judgment:

@@ -39,8 +39,8 @@ _HIDDEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff"  # controls except tab and line ends; lone surrogates
     # Unicode's default-ignorable and format characters, and the separators of lines and paragraphs; not the Arabic,
     # Syriac and Kaithi signs that enclose a number, which are visible.
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc"
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 HIDDEN = re.compile(f"[{_HIDDEN}]+")
@@ -48,9 +48,10 @@ HIDDEN = re.compile(f"[{_HIDDEN}]+")
 _VISIBLE = re.compile(rf"[^\s{_HIDDEN}]")
 # Chat templates mark turns with these words. Some local servers interpret them even inside a message.
 _TURN_MARK = re.compile(
-    r"<(?=\|[^|<>\n]{1,40}\|?>|[^|<>\n]{1,40}\|>|\uff5c[^\uff5c<>\n]{1,40}\uff5c>|[be]os>|(?:start|end)_of_turn>|</?SYS>>"
-    r"|/?(?:s|think|tool_call|tool_response)>)"
-    r"|\[(?=\|[^|\[\]\n]{1,40}\|\]|/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|AVAILABLE_TOOLS|TOOL_RESULTS)\])"
+    r"<(?=\|[^|<>\n]{1,40}\|?>|[^|<>\n]{1,40}\|>|\uff5c[^\uff5c<>\n]{1,40}\uff5c>|(?:\w+:)?[be]os>|(?:start|end)_of_\w+>|</?SYS>>"
+    r"|extra_id_\d+>|/?(?:s|think|role|tool_call|tool_response)>)"
+    r"|\[(?=\|[^|\[\]\n]{1,40}\|\]|/?(?:INST|THINK|SYSTEM_PROMPT|TOOL_CALLS|AVAILABLE_TOOLS|TOOL_RESULTS)\])"
+    r"|\](?=~[be]\])"
 )
 _JOINING = "\u200c\u200d\ufe0e\ufe0f"  # which many scripts and emoji need
 _CODE = re.compile(r"-([0-9a-f]{12})")
@@ -145,7 +146,7 @@ def visible(text: str) -> str:
     """
     if not text.isascii() or not text.isprintable():
         text = HIDDEN.sub(_as_escapes, text)
-    return _TURN_MARK.sub(r"\g<0>\\", text) if "<" in text or "[" in text else text
+    return _TURN_MARK.sub(r"\g<0>\\", text) if "<" in text or "[" in text or "]" in text else text
 
 
 def reply_schema(rubric: Rubric) -> dict[str, Any]:

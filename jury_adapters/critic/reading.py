@@ -17,7 +17,7 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from jury_adapters.core.text import unique, visible
+from jury_adapters.core.text import unique
 from jury_adapters.critic.answers import Choice, Unreadable
 from jury_adapters.critic.prompt import HIDDEN
 from jury_adapters.critic.rubric import Rubric
@@ -126,8 +126,8 @@ def _object(text: str) -> dict[str, Any] | Unreadable | None:
         found = _DECODER.decode(fenced[1] if fenced else text)
     except (json.JSONDecodeError, RecursionError):
         return None
-    except ValueError as error:
-        return Unreadable(visible(str(error), 100))
+    except ValueError:
+        return Unreadable("the object has a key twice, or a number that is too long")
     return found if isinstance(found, dict) else None
 
 

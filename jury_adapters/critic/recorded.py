@@ -18,7 +18,8 @@ class RecordedCritic(Check):
 
     A vote is a label, True or False, a score in 0..1, a mapping with ``label`` and any of ``score``, ``confidence``,
     ``reasoning`` and ``model``, or the mapping of a :class:`Judgment`. Where there is none, or an empty text, the judge
-    abstains with the reason *not recorded*. To repeat the judgments in a store instead, judge with the same jury and ``ReadOnly(store)``.
+    abstains with the reason *not recorded*. To repeat the judgments in a store instead, judge with the same jury and
+    ``ReadOnly(store)``.
 
     Args:
         name: the name under which the votes were recorded, and that in verdicts.

@@ -224,7 +224,7 @@ class Rubric(Frozen):
         given += [(f"examples.{place}", example.answer) for place, example in enumerate(self.examples)]
         for place, answer in given:
             if isinstance(read := self.answers.read(answer), Unreadable):
-                raise ValueError(f"{place}: {read.problem}")
+                raise ValueError(f"{place}: {read}")
         return self
 
     def _check_claims(self) -> None:

@@ -1,7 +1,7 @@
 """Reading of YAML as data: text, numbers, true, false, null, lists and mappings with text as keys.
 
 The special words are those of YAML 1.2, so YES, NO, on, off, dates and 010 stay text. A key twice, anchors, aliases and
-other tags are refused.
+tags are refused.
 """
 
 import re
@@ -21,8 +21,8 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
-        if getattr(event, "anchor", None):
-            raise yaml.MarkedYAMLError(problem="anchors and aliases are not read", problem_mark=event.start_mark)
+        if getattr(event, "anchor", None) or getattr(event, "tag", None):
+            raise yaml.MarkedYAMLError(problem="anchors, aliases and tags are not read", problem_mark=event.start_mark)
         return super().compose_node(parent, index)
 
     def mapping(self, node: yaml.MappingNode) -> dict[str, Any]:

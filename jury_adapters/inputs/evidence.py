@@ -1,7 +1,7 @@
 """Evidence: what a tool found, as against what the model wrote itself and the tool only gave back."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jury_adapters.core.case import Step
@@ -23,7 +23,7 @@ _CONFIRMING = re.compile(
 )
 
 
-def evidence_in(step: Step, answer: str | None = None, *, trusted: bool = False) -> str | None:
+def evidence_in(step: Step, answer: str | None = None, evidence: Callable[[Step], bool] | None = None) -> str | None:
     """Return what a step found and the model did not write itself; None if there is nothing.
 
     These are no evidence: the call of a structured response, a step marked as echo, an output that is the answer,
@@ -35,7 +35,8 @@ def evidence_in(step: Step, answer: str | None = None, *, trusted: bool = False)
     Args:
         step: the step.
         answer: the answer of the run.
-        trusted: whether the tool is known to find things, so that its output is not compared with its arguments.
+        evidence: tells whether a tool finds things. Then its output is compared neither with the arguments nor with the
+            answer.
 
     >>> evidence_in(Step(tool="search", arguments={"query": "ferry"}, output="The ferry stopped in 2018."))
     'The ferry stopped in 2018.'
@@ -43,21 +44,21 @@ def evidence_in(step: Step, answer: str | None = None, *, trusted: bool = False)
     """
     output = step.output or ""
     name = re.sub(r"(?<=[a-z])(?=[A-Z])|[- ]", "_", re.split(r"__|[./:]", step.tool or "")[-1]).lower()
-    if (
-        output.strip() in ("", (answer or "").strip())
-        or step.echo
-        or _STRUCTURED.match(output)
-        or _ECHOES.fullmatch(name)
-    ):
+    if not output.strip() or step.echo or _STRUCTURED.match(output) or _ECHOES.fullmatch(name):
         return None
-    if trusted:
-        return output
+    if evidence is not None or is_answer(step, answer):
+        return output if evidence is not None and evidence(step) else None
     told = [*_texts(step.arguments)]
     for text in told:
         if len(text.split()) >= 6:  # a shorter one is found in pages too
             output = output.replace(text, "…")
     further = {*re.findall(r"\w+", output.casefold())} - {*re.findall(r"\w+", " ".join(told).casefold())}
     return None if all(map(_CONFIRMING.fullmatch, further)) else output
+
+
+def is_answer(step: Step, answer: str | None) -> bool:
+    """Return whether a tool returned the very answer, so that it may have found it, or a model may have written it."""
+    return not step.echo and (step.output or "").strip() == (answer or "").strip() != ""
 
 
 def _texts(value: Any) -> Iterator[str]:

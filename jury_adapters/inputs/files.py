@@ -4,7 +4,6 @@ import csv
 import gzip
 import json
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from jury_adapters.core.files import check_regular
-from jury_adapters.core.text import visible
+from jury_adapters.core.text import unique, visible
 from jury_adapters.core.values import InputError
 
 
@@ -95,17 +94,10 @@ def _row(number: int, value: Any) -> Row:
 def _parsed(text: str) -> Any:
     try:
         return json.loads(
-            text, object_pairs_hook=_object, parse_constant=lambda name: None if name == "NaN" else float(name)
+            text, object_pairs_hook=unique, parse_constant=lambda name: None if name == "NaN" else float(name)
         )
     except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON: {str(error).replace('line 1 column', 'column')}") from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = Counter(name for name, _ in pairs)
-    if len(names) < len(pairs):
-        raise ValueError(f"the key '{visible(names.most_common(1)[0][0], 40)}' occurs twice")
-    return dict(pairs)
 
 
 def _csv(file: TextIO) -> Iterator[Row]:

@@ -111,4 +111,8 @@ def _at(value: Any, path: str, whole: str) -> Any:
     name = next((name for name in names if name in fields and f"{path}.".startswith(f"{name}.")), None)
     if name is None:
         raise InputError(f"the row has no '{whole}'")
-    return fields[name] if name == path else _at(fields[name], path.removeprefix(f"{name}."), whole)
+    return (
+        fields[name]
+        if name == path or missing(fields[name])
+        else _at(fields[name], path.removeprefix(f"{name}."), whole)
+    )

@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from jury_adapters.core.case import NAMES, Case, Step
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import InputError, problems_of
-from jury_adapters.inputs.evidence import evidence_in
+from jury_adapters.inputs.evidence import evidence_in, is_answer
 from jury_adapters.inputs.images import images_of
 from jury_adapters.inputs.messages import Turn, field_of, first_of, read_messages, role_of, text_of_blocks
 
@@ -101,15 +101,14 @@ def _case_of(run: Run, evidence: Callable[[Step], bool] | None) -> Case:
     turn = _turn(took, gave)
     answer = gave.get("answer", turn.answer)
     steps = _steps(tuple(run.steps), turn.steps)
-    found = [
-        evidence_in(step, answer, trusted=evidence is not None) for step in steps if evidence is None or evidence(step)
-    ]
+    found = [*texts_of(run.documents), *(evidence_in(one, answer, evidence) for one in steps)]
+    direct = "tool" in map(role_of, gave.get("messages", ())[-1:])  # the answer is that of a tool, which has said all
+    if evidence is None and not direct and any(is_answer(one, answer) for one in steps):
+        found = []  # it may rest on that output, and the other contexts would only contradict it
     return Case(
         question=took.get("question") or turn.question,
         answer=answer,
-        contexts=gave.get("contexts")
-        or took.get("contexts")
-        or [*dict.fromkeys([*texts_of(run.documents), *filter(None, found)])],
+        contexts=gave.get("contexts") or took.get("contexts") or [*dict.fromkeys(filter(None, found))],
         reference=wanted.get("reference")
         or wanted.get("answer", read_messages(wanted.get("messages", ())).answer)
         or took.get("reference"),
@@ -167,7 +166,9 @@ def _read(value: Any, wanted: str, before: Any = None) -> _Part:
     text = only if isinstance(only, str) else text_of_blocks(only)
     if text is not None:
         part[wanted] = _text(text)
-    elif wanted == "answer" and (rest or ("contexts" not in part and not all(map(missing, given.values())))):
+    elif wanted == "answer" and (
+        rest or ({*part, *new}.isdisjoint(NAMES["contexts"]) and not all(map(missing, given.values())))
+    ):
         raise InputError(
             f"none of the outputs {listed(rest or given)} is "
             f"{'known' if rest else 'new, so that none is known'} as the answer"

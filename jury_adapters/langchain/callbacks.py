@@ -116,8 +116,8 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
         counts: numbers of runs by what happened: ``judged``, ``unsampled`` and ``dropped``; not judged because they
             have no answer: ``paused`` (they wait for a person, or for the result of a call), ``abandoned`` (a stream
             that was left, a task that was cancelled) and ``skipped`` (the refusal of a guard, a hand-over to another
-            agent, nothing returned); ``evicted`` (they did not end). Of exceptions: ``sink_errors`` of ``on_verdict``,
-            and ``errors`` of ``select`` and of events.
+            agent, nothing returned); ``evicted`` (they did not end); ``unfinished`` (not judged when the handler was
+            closed). Of exceptions: ``sink_errors`` of ``on_verdict``, and ``errors`` of ``select`` and of events.
 
     >>> handler = JuryCallbackHandler(lambda case: "2018" in case.answer)
     >>> chain.invoke("When?", config={"callbacks": [handler]})  # doctest: +SKIP
@@ -162,6 +162,7 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
         self._tree = RLock()  # the garbage collector may close a stream, and so end a run, while an event is read
         self._open: dict[UUID, _Node] = {}
         self._over: dict[UUID, None] = {}
+        self._left: dict[Any, _Node] = {}  # of each thread of LangGraph, the run that paused or failed
 
     def __deepcopy__(self, memo: object) -> Self:
         return self  # a copied config reports to the same handler
@@ -179,7 +180,7 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
         self._open_run("retriever", query, serialized, **event)
 
     def on_tool_start(self, serialized: Any, input_str: str, inputs: Any = None, **event: Any) -> None:
-        self._open_run("tool", inputs or {"input": input_str}, serialized, **event)
+        self._open_run("tool", {"input": input_str} if inputs is None else inputs, serialized, **event)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, inputs: Any = None, **_: Any) -> None:
         self._close_run(run_id, outputs, inputs)
@@ -256,12 +257,17 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
             resumed = type(node.inputs).__name__ in ("Command", "NoneType") or (
                 isinstance(node.inputs, Mapping) and not node.inputs
             )
+            thread = node.metadata.get("thread_id") if node.judged else None
+            if (left := self._left.pop(thread, None)) is not None and resumed:  # what it found before, it still has
+                node.steps, node.documents = [*left.steps, *node.steps], [*left.documents, *node.documents]
             if resumed and isinstance(outputs, Mapping):  # a graph is given no question then; its state may have it
                 node.inputs = {name: outputs[name] for name in NAMES["question"] if isinstance(outputs.get(name), str)}
             if node.parent is not None:
                 node.parent.children.discard(run_id)
                 _pass_on(node, node.parent, outputs, error)
             why = _no_answer(node, outputs, inputs is not None, error) if node.judged else "inside"
+            if thread is not None and (why == "paused" or error is not None):
+                self._left = dict([*self._left.items(), (thread, node)][-_MOST_OVER:])
             if node.parent is None:  # what a reader left behind may never end
                 self._forget_inside(node)
         if not why:

@@ -39,6 +39,8 @@ def offline_client() -> Client:
 def pass_rate(evaluator: JuryEvaluator, *, key: str = "") -> Callable[[Sequence[Run], Sequence[Example]], Any]:
     """Return a summary evaluator: the share of decided rows that passed, with an interval of 95 % (Wilson, 1927).
 
+    With ``num_repetitions`` the interval is that of so many rows as there are examples.
+
     Rows that are ABSTAIN or ERROR are left out of the rate; the comment counts them. Runs of the application that
     failed count as not passed.
 
@@ -55,8 +57,9 @@ def pass_rate(evaluator: JuryEvaluator, *, key: str = "") -> Callable[[Sequence[
         counts = Counter(evaluator.statuses.get(str(run.id)) for run in runs)
         decided = sum(counts[status] for status in (Status.PASS, Status.FAIL))
         said = [f"{counts[Status.PASS]} of {decided} passed"]
-        if decided:
-            said.append("95 % interval {:.3f} to {:.3f}".format(*wilson(counts[Status.PASS], decided)))
+        if decided:  # repetitions of an example are no further examples
+            number = min(decided, len({run.reference_example_id or run.id for run in runs}))
+            said.append("95 % interval {:.3f} to {:.3f}".format(*wilson(counts[Status.PASS] / decided, number)))
         said += [f"{counts[status]} {status}" for status in (*_UNDECIDED, Status.LABEL) if counts[status]]
         said += [f"{counts[None]} not judged by this evaluator"] if counts[None] else []
         return {
@@ -69,13 +72,13 @@ def pass_rate(evaluator: JuryEvaluator, *, key: str = "") -> Callable[[Sequence[
     return summary
 
 
-def wilson(passed: int, number: int) -> tuple[float, float]:
+def wilson(share: float, number: int) -> tuple[float, float]:
     """Return the interval of a share by Wilson's method, https://doi.org/10.1080/01621459.1927.10502953.
 
-    >>> ["%.3f" % bound for bound in wilson(8, 10)]
+    >>> ["%.3f" % bound for bound in wilson(0.8, 10)]
     ['0.490', '0.943']
     """
-    share, spread = passed / number, _Z**2 / number
+    spread = _Z**2 / number
     half = _Z * sqrt(share * (1 - share) / number + spread / (4 * number))
     return max(0.0, (share + spread / 2 - half) / (1 + spread)), min(1.0, (share + spread / 2 + half) / (1 + spread))
 

@@ -32,7 +32,8 @@ class JuryToolGuard(Guard):
     A call that is rejected is not made, and the model reads the reasons instead of a result. A call on which the jury
     comes to no decision is not made either. If the model makes rejected calls in more than ``max_retries`` rounds of a
     turn, the turn ends with ``refusal``. The case has the question, the call as answer and as last step, and the steps
-    before it. List the guard after middlewares that change calls or choose tools.
+    before it. List the guard after middlewares that change calls, such as ``HumanInTheLoopMiddleware``, and before
+    those that choose tools, such as ``LLMToolSelectorMiddleware``.
 
     Args:
         jury: the jury, or a function of a case.

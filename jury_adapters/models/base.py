@@ -145,14 +145,9 @@ class ChatModel(Protocol):
             its answers. It holds no key.
     """
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def model(self) -> str: ...
-
-    @property
-    def identity(self) -> str: ...
+    name: str
+    model: str
+    identity: str
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = NO_OPTIONS) -> Reply:
         """Send one request, without a retry.

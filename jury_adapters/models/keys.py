@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -9,6 +10,8 @@ from pydantic import SecretStr
 
 from jury_adapters.core.values import ConfigurationError
 from jury_adapters.models.base import Reply
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|/)")
 
 
 class Keys:
@@ -18,13 +21,15 @@ class Keys:
     """
 
     def __init__(self, values: Iterable[object]) -> None:
-        texts = (value.get_secret_value() if isinstance(value, SecretStr) else value for value in values)
-        self._values = tuple(SecretStr(text) for text in texts if isinstance(text, str) and len(text) >= 8)
+        secrets = (SecretStr(value) if isinstance(value, str) else value for value in values)
+        self._values = tuple(one for one in secrets if isinstance(one, SecretStr) and len(one) >= 8)
 
     def hidden_in(self, text: str) -> str:
-        """Return a text without the secrets."""
+        """Return a text without the secrets, also where they are spelt in escapes of JSON."""
+        plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else "/", text)
         for value in self._values:
-            text = text.replace(value.get_secret_value(), "[key]")
+            if (secret := value.get_secret_value()) in plain:
+                text = plain = plain.replace(secret, "[key]")
         return text
 
     def hidden_in_reply(self, reply: Reply) -> Reply:
@@ -54,10 +59,8 @@ class Key(Keys):
 
     def __init__(self, given: str | SecretStr | None, variable: str | None, vendor: str) -> None:
         self._arguments = (None, variable, vendor) if given is None else None
-        found = given.get_secret_value() if isinstance(given, SecretStr) else given
-        if found is None and variable is not None:
-            found = os.environ.get(variable)
-        value = (found or "").strip()
+        found = os.environ.get(variable or "", "") if given is None else given
+        value = (found.get_secret_value() if isinstance(found, SecretStr) else found).strip()
         if variable is not None and not value:
             raise ConfigurationError(f"{vendor} needs a key: set the environment variable {variable}, or give api_key=")
         if not (value.isascii() and value.isprintable()):

@@ -11,6 +11,7 @@ from jury_adapters.core.values import ConfigurationError
 from jury_adapters.models.base import ChatModel
 from jury_adapters.models.keys import Key
 from jury_adapters.models.objects import FunctionModel
+from jury_adapters.models.prices import SET
 from jury_adapters.models.sdk import SdkModel
 from jury_adapters.models.vendors import VENDORS, Vendor
 
@@ -57,6 +58,8 @@ def open_model(
         return SdkModel(prefix.lower(), model, address="", key=key, own=True, client=client, timeout=timeout)
     own = base_url is None and prefix.lower() == vendor.sdk
     address = _checked(base_url or _address_of(prefix, vendor))
+    if vendor.key_variable is None and address.startswith("https:"):
+        SET.setdefault(f"{prefix.lower()}:{model}", None)
     key = Key(api_key, vendor.key_variable, prefix)
     return SdkModel(prefix.lower(), model, address=address, key=key, own=own, timeout=timeout)
 

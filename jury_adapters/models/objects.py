@@ -98,11 +98,14 @@ class FunctionModel(ObjectModel):
     """
 
     def __init__(self, function: Callable[[str], Awaitable[str]]) -> None:
-        # Another object of a class, or another method of it, may answer otherwise: it has no name that a store may use.
+        # Another object of a class, or a function with other values around it, such as what a decorator returns, may
+        # answer otherwise: it has no name that a store may use.
         super().__init__(
             function,
             "function",
-            function.__qualname__ if isfunction(function) else f"<{type(function).__qualname__}>",
+            f"<{type(function).__qualname__}>"
+            if not isfunction(function) or function.__closure__ or hasattr(function, "__wrapped__")
+            else function.__qualname__,
             getattr(function, "__module__", ""),
         )
 

@@ -38,7 +38,7 @@ PRICES: dict[str, tuple[float, float]] = {
 }
 """US dollars per million tokens of input and of output, from the vendors' price lists of :data:`PRICES_AS_OF`."""
 
-_SET: dict[str, tuple[float, float]] = {}
+SET: dict[str, tuple[float, float] | None] = {}
 _OTHER_NAMES = {"google_genai": "gemini", "google_vertexai": "gemini", "mistralai": "mistral"}  # LangChain's
 _DATED = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|\d{4})$")
 
@@ -63,17 +63,18 @@ def set_price(model: str, *, input_per_million: float, output_per_million: float
             f"a price is two numbers from 0 for 'vendor:model', not {input_per_million} and {output_per_million} "
             f"for {model!r}"
         )
-    _SET[model] = (input_per_million, output_per_million)
+    SET[model] = (input_per_million, output_per_million)
 
 
 def price(model: str, input_tokens: int, output_tokens: int) -> float | None:
     """Return the cost of so many tokens in US dollars; None if the price is unknown.
 
     A price that was set comes first, then that of the package ``genai-prices`` if it is installed, then our own table.
-    A name with a date has the price of the name without it, and a server of one's own costs nothing.
+    A name with a date has the price of the name without it, and a server of one's own costs nothing; one at an
+    ``https://`` address may be that of a vendor, so its price is unknown.
     """
-    found = _SET.get(model) or _listed(model)
-    return None if found is None else (input_tokens * found[0] + output_tokens * found[1]) / 1e6
+    each = SET[model] if model in SET else _listed(model)
+    return None if each is None else (input_tokens * each[0] + output_tokens * each[1]) / 1e6
 
 
 def usage_of(model: str, input_tokens: object, output_tokens: object, stated: object = None) -> Usage:

@@ -125,11 +125,13 @@ def text_of(content: object) -> str:
 
 def tokens_of(logprobs: object) -> tuple[Token, ...] | None:
     """Return the tokens of an answer from OpenAI's ``logprobs``; None without any."""
-    found = [
-        Token(text, number, tuple((other, its) for other, its, _ in _likely(more)))
-        for text, number, more in _likely(_mapping(logprobs).get("content"))
-    ]
-    return tuple(found) or None
+    return (
+        tuple(
+            Token(text, number, tuple((other, its) for other, its, _ in _likely(more)))
+            for text, number, more in _likely(_mapping(logprobs).get("content"))
+        )
+        or None
+    )
 
 
 def _likely(tokens: object) -> Iterator[tuple[str, float, object]]:

@@ -21,7 +21,7 @@ from jury_adapters.models.protocols import ANTHROPIC, OPENAI, Body
 from jury_adapters.models.vendors import VENDORS
 
 _PROTOCOLS = {"openai": OPENAI, "anthropic": ANTHROPIC}
-_NO_SETTING = re.compile(r"key|token|secret|auth|cookie|password", re.IGNORECASE)
+_NO_SETTING = re.compile(r"(.*[-_])?(api[-_]?key|token|secret|auth(orization)?|cookie|password)", re.IGNORECASE)
 
 # What models refused, by their identity: they are not asked with it again.
 _REFUSED: dict[str, frozenset[str]] = {}
@@ -115,7 +115,7 @@ class SdkModel(Priced):
         else:
             with suppress(ValueError):
                 return from_json(content)
-            shown = self._key.hidden_in(content[:2000].decode("utf-8", "replace"))[:200]
+            shown = self._key.hidden_in(content.decode("utf-8", "replace"))[:200]
             failure = bad_reply(f"{self.name}: the answer is not JSON: {shown!r}")
         raise failure
 
@@ -131,8 +131,7 @@ class SdkModel(Priced):
         if self._given is not None:
             client = (await client_of_this_loop(client)).with_options(max_retries=0)
         elif not self._own:
-            client.organization = client.project = client.auth_token = None
-            client._custom_headers = {}
+            client.organization, client.project, client.auth_token, client._custom_headers = None, None, None, {}
         if self._given is None and find_spec("aiohttp") is not None and not getproxies():
             from jury_adapters.models.wire import Wire
 
@@ -140,10 +139,8 @@ class SdkModel(Priced):
         return partial(self._by_sdk, client)
 
     async def _by_sdk(self, client: Any, body: Body) -> bytes:
-        response = await client.post(
-            self._protocol.path, body=body, cast_to=self._http.Response, options={"follow_redirects": False}
-        )
-        return bytes(response.content)
+        kind, options = self._http.Response, {"follow_redirects": False}
+        return bytes((await client.post(self._protocol.path, body=body, cast_to=kind, options=options)).content)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._again, ()
@@ -168,5 +165,5 @@ def _refused_by(error: ModelError) -> frozenset[str]:
 def _settings_of(client: Any) -> str:
     """Return what identifies the headers and the query of a given client: a gateway may choose the model by them."""
     given = [*getattr(client, "_custom_headers", {}).items(), *getattr(client, "_custom_query", {}).items()]
-    settings = sorted((name, str(value)) for name, value in given if not _NO_SETTING.search(name))
+    settings = sorted((name, str(value)) for name, value in given if not _NO_SETTING.fullmatch(name))
     return f" {hashlib.sha256(repr(settings).encode()).hexdigest()[:16]}" if settings else ""

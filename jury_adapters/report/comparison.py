@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from jury_adapters.core.results import Result, read_results
 from jury_adapters.core.values import InputError
@@ -134,7 +136,7 @@ def _warnings(sides: Sequence[Summary], names: Names, alone: Sequence[int], exam
 
 def _figures(sides: Sequence[Summary], names: Names, both: Collection[int]) -> tuple[Figure, list[Table]]:
     """Return the difference of the pass rates, and the rates on the cases in both."""
-    votes = [votes_of(one) for one in sides]
+    votes = [replace(votes_of(one), keys=np.array([str(key or "") for key in one.keys])) for one in sides]
     if not all(one.binary for one in votes):
         return Figure("difference of pass rates", None, 0, note="the verdicts neither pass nor fail"), []
     places = [[place for place, key in enumerate(side.keys) if key in both] for side in sides]

@@ -24,7 +24,7 @@ from jury_adapters.stats import (
     true_pass_rate,
 )
 from jury_adapters.stats.figures import share
-from jury_adapters.stats.votes import JURY, MISSING, _group_numbers
+from jury_adapters.stats.votes import JURY, MISSING, group_numbers
 
 _STATUSES = ("PASS", "FAIL", "ABSTAIN", "ERROR")
 _MOST_WORDS, _MOST_JURORS, _MOST_ROWS = 12, 14, 10
@@ -33,6 +33,7 @@ REASONS = {
     "abstained": "the jury abstained",
     "error": "it could not be judged",
     "undecided_tier": "a tier did not do its work",
+    "few_votes": "most judges did not vote",
     "failed_by_errors": BY_ERRORS,
 }
 
@@ -64,7 +65,7 @@ class Summary(Counting):
 
 
 def votes_of(summary: Counting) -> Votes:
-    """Return the votes as statistics read them: without scores and confidences, with a hash as the key of a case.
+    """Return the votes as statistics read them, without scores, confidences and keys.
 
     Human labels of copies of a case that contradict each other are left out.
     """
@@ -81,8 +82,6 @@ def votes_of(summary: Counting) -> Votes:
         ),
         pass_labels=summary.pass_labels,
     )
-    keys = np.array(summary.keys, dtype=np.int64)
-    alone = len(np.unique(keys)) == len(keys) and not any(summary.groups)  # spares the memory of their names
     n, gold, none = len(places), read.gold[places], np.broadcast_to(np.nan, (len(places), len(read.voters)))
     pairs = np.unique(np.column_stack([copies, gold])[(gold != MISSING) & (copies != 0)], axis=0)
     labelled, times = np.unique(pairs[:, 0], return_counts=True)
@@ -91,15 +90,13 @@ def votes_of(summary: Counting) -> Votes:
         codes=read.codes[places],
         asked=read.asked[places],
         gold=np.where(np.isin(copies, labelled[times > 1]), MISSING, gold),
-        groups=np.arange(n)
-        if alone
-        else _group_numbers(*([str(name) if name else "" for name in one] for one in (summary.keys, summary.groups))),
-        keys=np.where(keys == 0, "", keys.astype(np.str_)),
+        groups=group_numbers(*(np.array(names, dtype=np.int64) for names in (summary.keys, summary.groups))),
         confidences=none,
         scores=none,
         grades=none[:, 0],
         lengths=none[:, 0],
         orders=np.broadcast_to(np.int64(MISSING), (*none.shape, 2)),
+        keys=np.broadcast_to("", n),
         generators=np.broadcast_to("", n),
     )
 

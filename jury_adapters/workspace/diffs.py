@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 from xml.etree import ElementTree
 
-from jury_adapters.core.text import visible
+from jury_adapters.core.text import unique, visible
 from jury_adapters.core.values import InputError
 from jury_adapters.critic.yaml import parse_yaml
 
@@ -65,7 +65,7 @@ def _decoded(content: bytes) -> str | None:
 
 
 def _json_values(text: str) -> Any:
-    return _exact(json.loads(text, object_pairs_hook=_unique))
+    return _exact(json.loads(text, object_pairs_hook=unique))
 
 
 def _yaml_values(text: str) -> Any:
@@ -77,12 +77,6 @@ def _exact(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _exact(inside) for key, inside in value.items()}
     return [*map(_exact, value)] if isinstance(value, list) else (isinstance(value, bool), value)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) < len(pairs):
-        raise ValueError("a key is twice in an object")
-    return dict(pairs)
 
 
 def parse_xml(text: str) -> ElementTree.Element:

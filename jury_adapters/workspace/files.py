@@ -126,10 +126,6 @@ class FilesMatch(WorkspaceCheck):
     exclude: Patterns = LEFT_OUT
     threshold: Share = 1.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.pass_mark = self.threshold
-
     @property
     def fingerprint(self) -> str:
         """Identity of the check, with the name of the reference folder, which may be elsewhere on another machine."""

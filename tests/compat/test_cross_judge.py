@@ -5,6 +5,7 @@ import inspect
 import json
 import pickle
 import random
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -177,7 +178,8 @@ def test_clients_of_the_caller_get_the_same_requests() -> None:
         assert clients[0].requests == clients[1].requests
     clients = [Canned(KEEP), Canned(KEEP)]
     for module, client in zip(BOTH, clients, strict=True):
-        assert module.Reviewer("r", "m", vendor="custom", client=client, temperature=0.3).ask("a {x}").verdict == "KEEP"
+        prompt = import_module(f"{module.__name__}.prompts").render_user_prompt("a {x}", ["KEEP", "REJECT"])
+        assert module.Reviewer("r", "m", vendor="custom", client=client, temperature=0.3).ask(prompt).verdict == "KEEP"
     assert clients[0].requests == clients[1].requests
     failure = ConnectionError("no way to 10.0.0.1")
     mine, yours = (module.Critic("c", "m", api_key="k", http_client=Canned("", failure)).judge("q") for module in BOTH)

@@ -102,10 +102,10 @@ PROBLEMS = {
     # YAML
     "jurors: [{check: not_empty}]\njurors: []": "line 2: 'jurors' is twice in a mapping",
     "jurors: {a: {check: not_empty}, a: {check: length_between}}": "line 1: 'a' is twice in a mapping",
-    "a: &x {check: not_empty}\njurors: [*x]": "line 1: anchors and aliases are not read",
+    "a: &x {check: not_empty}\njurors: [*x]": "line 1: anchors, aliases and tags are not read",
     "jurors: [{<<: {check: not_empty}}]": "jurors[0]: a judge is a mapping with exactly one of the keys",
     "jurors: {1: {check: not_empty}}": "line 1: the key 1 is not text",
-    "check: !!python/object/apply:os.system [echo]": "line 1: could not determine a constructor for the tag",
+    "check: !!python/object/apply:os.system [echo]": "line 1: anchors, aliases and tags are not read",
     "check: not_empty\n---\ncheck: not_empty": "line 2: but found another document",
     "check: [": "line 1: ",
     "check: \x07": "not YAML of plain values",

@@ -115,7 +115,7 @@ def test_a_run_that_is_cancelled_is_cancelled():
         (Judgment(status="PASS", label="POLITE"), True, True),
         (Judgment(status="FAIL"), False, False),
         (Judgment(status="FAIL", score=0.49), False, False),
-        (Judgment(status="LABEL", label="A"), True, True),
+        (Judgment(status="LABEL", label="A"), True, False),
         (abstain("no contexts"), True, False),
         (Judgment(status="ERROR", error="timeout"), True, False),
     ],

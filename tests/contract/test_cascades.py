@@ -144,7 +144,8 @@ def test_a_policy_that_overrules_the_vote_gives_no_number_and_the_reasons_of_tho
 REVIEW = [  # policy of the first tier; its votes; the review reasons of the cascade
     ("reject_on_any_fail", "PPF", ()),  # by rule: the two PASS are no dissent
     ("reject_on_any_fail", "PP", ()),
-    ("reject_on_any_fail", "P!", ()),
+    ("reject_on_any_fail", "P!", ("undecided_tier",)),  # which might have rejected
+    ("reject_on_any_fail", "P-", ()),
     ("reject_on_any_fail", "!!", ("undecided_tier",)),
     ("reject_on_any_fail", "-!", ("undecided_tier",)),
     ("accept_on_all_pass", "PP", ()),

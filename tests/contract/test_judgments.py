@@ -445,6 +445,8 @@ REVIEW = [
     (verdict("PP"), ()),
     (verdict("", "cascade"), ()),  # of no tier, as a file may say
     (verdict("PPF"), ("low_agreement",)),
+    (verdict("P--", on="status"), ("few_votes",)),
+    (verdict("P-", on="status"), ()),
     (verdict("PPPPPF"), ()),  # 10 of 15 pairs: medium
     (verdict("AB"), ("low_agreement",)),
     (verdict("P!"), ()),

@@ -278,7 +278,7 @@ def test_closing_says_how_many_runs_it_did_not_wait_for(caplog):
     with queue:
         for number in range(3):
             queue.put(str(number))
-    assert "closed with 3 runs not judged" in caplog.text
+    assert ("closed with 3 runs not judged" in caplog.text, queue.counts["unfinished"]) == (True, 3)
     assert not queue.put("late")
     door.open()
     assert queue.flush(30)

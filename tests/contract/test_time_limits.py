@@ -9,6 +9,7 @@ from fact_tables import each_row
 from running import EACH_WAY, Paying, asleep, in_virtual_time, passes, until
 
 from jury_adapters import CascadedJury, Case, ConfigurationError, Ensemble, Scorecard, Status, Tier, Usage, judge
+from jury_adapters.core.judge import Check
 
 PASS, ERROR = Status.PASS, Status.ERROR
 
@@ -38,6 +39,16 @@ async def breaks_late(case):
 
 async def waits_for_a_thread(case):
     await asyncio.shield(asyncio.sleep(60))
+
+
+class Blocks(Check):
+    def check(self, case):
+        time.sleep(0.05)
+        return True
+
+
+def test_a_check_that_holds_the_loop_up_is_a_timeout_too():
+    assert Blocks().with_timeout(0.01).judge("q").error == "timeout"
 
 
 SLOW = [asleep, answers_late, answers_later, breaks_late, waits_for_a_thread]

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import json
 import re
-from functools import partial
+from functools import partial, wraps
 
 import pytest
 from critic_support import CASE, ONCE, Memory, critic, down, says
@@ -98,7 +98,11 @@ class TestConstruction:
             async def __call__(self, prompt):
                 return YES
 
-        for one in (Strict(), Strict().__call__, partial(function)):
+        @wraps(function)
+        async def around(prompt):
+            return await function(prompt)
+
+        for one in (Strict(), Strict().__call__, partial(function), around):
             assert of(one, "faithfulness").judge(CASE).status is Status.PASS
             with pytest.raises(ConfigurationError, match="defined by def at the top of a module"):
                 of(one, "faithfulness", store=Memory())
@@ -183,29 +187,6 @@ class TestWhatIsNotAsked:
 
 
 class TestReplies:
-    @each_row(
-        ("reply", "status", "label"),
-        [
-            (YES, "PASS", "YES"), (NO, "FAIL", "NO"), (says("unsure"), "ABSTAIN", None), ("YES", "PASS", "YES"),
-            # situations, rows 23 to 27
-            ('{"reason": "good"}', "ABSTAIN", None), ('{"score": 0, "reason": "bad"}', "ABSTAIN", None),
-            ('{"pass": true, "score": 0}', "ABSTAIN", None), ('{"pass": true}', "ABSTAIN", None),
-            ('{"answer": null}', "ABSTAIN", None), ('{"status": "ok"}', "ABSTAIN", None), ("{}", "ABSTAIN", None),
-            ("true", "ABSTAIN", None), ("<think>Answer: NO</think>\nAnswer: YES", "ABSTAIN", None),
-            ('<think>Answer: NO</think>\n{"answer": "YES"}', "PASS", "YES"),
-            ('so maybe Answer: NO\n</think>\n\n{"answer": "YES"}', "PASS", "YES"),
-            ("<think>Answer: NO maybe", "ABSTAIN", None), ("<think>Answer: NO</think>", "ABSTAIN", None),
-            # row 15
-            ('It says {"answer": "YES"}.\n{"reasoning": "wrong", "answer": "NO"}', "ABSTAIN", None),
-            ('{"answer": "NO", "reasoning": "it forged {\\"answer\\": \\"YES\\"}"}', "FAIL", "NO"),
-            ('{"reasoning": "{\\"status\\": \\"ok\\"} is right", "answer": "YES"}', "PASS", "YES"),
-        ],
-    )  # fmt: skip
-    def test_a_reply_is_its_whole_answer_or_none(self, reply, status, label):
-        judgment = critic(reply).judge(CASE)
-        assert (judgment.status, judgment.label) == (status, label)
-        assert judgment.usage.calls == (2 if judgment.metadata.get("cause") == "parse_fail" else 1)
-
     def test_what_an_answer_becomes(self):
         judgment = critic(says("NO")).judge(CASE)
         assert (judgment.reasoning, judgment.confidence, judgment.model) == ("so it says", 0.9, "scripted")
@@ -580,17 +561,3 @@ def test_nothing_raises_for_a_case(name):
     )  # fmt: skip
     for reply in REPLIES:
         assert critic(reply, rubric=name).judge(case).status in list(Status)
-
-
-def test_a_run_that_continues_spends_its_own_budget_and_pays_for_nothing_twice():
-    store, spent = Memory(), []
-    cases = [
-        {**CASE.model_dump(include={"question", "answer", "contexts"}), "id": str(n), "question": f"{n}?"}
-        for n in range(7)
-    ]
-    asked = critic(YES)
-    for limit in (3, 3, 0, 3):
-        budget = Budget(max_calls=limit)
-        decided = sum(one.decided for one in asked.judge_many(cases, store=store, budget=budget))
-        spent.append((budget.spent.calls, decided))
-    assert spent == [(3, 3), (3, 6), (0, 6), (1, 7)]

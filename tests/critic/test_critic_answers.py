@@ -32,7 +32,7 @@ def test_what_is_no_label_is_refused_with_the_labels():
     for value in ("goo", "good.", "very good", "", None, 1, 1.0, True, ["good"], {"good": 1}):
         found = GRADED.read(value)
         assert isinstance(found, Unreadable), value
-        assert 'exactly one of "excellent", "good", "poor", "n/a", not' in found.problem
+        assert 'exactly one of "excellent", "good", "poor", "n/a", not' in str(found)
 
 
 def test_whole_numbers_and_booleans_may_be_labels():

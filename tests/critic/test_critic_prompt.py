@@ -88,7 +88,9 @@ VISIBLE = [
     ("a\u200db", "a\\u200db"),
     ("<|im_end|>", "<\\|im_end|>"), ("</s><s>", "<\\/s><\\s>"), ("[INST] x [/INST]", "[\\INST] x [\\/INST]"),
     ("<start_of_turn>", "<\\start_of_turn>"), ("<<SYS>>", "<\\<SYS>>"), ("<\uff5cUser\uff5c>", "<\\\uff5cUser\uff5c>"),
-    ("a < b | c > d", "a < b | c > d"), ("[1] and [x]", "[1] and [x]"),
+    ("a < b | c > d", "a < b | c > d"), ("[1] and [x]", "[1] and [x]"), ("a\u2800b", "a\\u2800b"),
+    ("<seed:bos>", "<\\seed:bos>"), ("<extra_id_1>", "<\\extra_id_1>"), ("[/THINK]", "[\\/THINK]"),
+    ("]~b]user", "]\\~b]user"), ("<end_of_utterance>", "<\\end_of_utterance>"),
 ]  # fmt: skip
 
 

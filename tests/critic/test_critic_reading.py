@@ -201,7 +201,7 @@ FRAGMENTS = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(st.sampled_from(OWN_FORMS), st.text(max_size=20), FRAGMENTS, st.text(max_size=20), st.booleans(), st.booleans())
 @example(OWN_FORMS[0], "", '", "answer": "YES", "x": "', "", False, False)
 @example(OWN_FORMS[0], "", '", "answer": "YES", "confidence": {"x": "', "", False, False)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from langchain_core.decisions import BaseDecisionModel, ClassifierResponse
-from langchain_openai import OpenAIDecisions
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 from model_server import Received, Server, response
@@ -175,6 +174,8 @@ def server() -> Iterator[Server]:
 
 @pytest.mark.filterwarnings("ignore:.*beta")
 def test_decisions_of_openai_over_http(server: Server) -> None:
+    from langchain_openai import OpenAIDecisions
+
     def plan(request: Received) -> Any:
         (question,) = request.body["questions"]
         shares = [{"value": "YES", "probability": 0.9}, {"value": "NO", "probability": 0.1}]

@@ -370,6 +370,8 @@ def test_long_texts_are_judged_and_a_verdict_stays_small():
             for answer, contexts in ((text, HARBOUR), (HARBOUR, text))
             if grounding_screen().judge(answer=answer, contexts=contexts).status is Status.ERROR
         ] == []
+    many = SentenceSupport(threshold=0.5).judge(answer="The harbour is deep. " * 1500, contexts="It is deep. " * 1500)
+    assert many.reasoning == "1,500 sentences and 1,500 of the contexts are too many to compare"
     found = NamesAndNumbers().judge(answer=" ".join(f"{n}." for n in range(10_000, 11_000)), contexts=HARBOUR)
     assert (len(found.findings), len(found.model_dump_json()) < 30_000) == (100, True)
 

@@ -6,6 +6,7 @@ Whoever changes the rule writes fresh rows first: rows that were seen measure me
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,14 @@ from fact_tables import each_row
 
 from jury_adapters import Step
 from jury_adapters.inputs.evidence import evidence_in
+from jury_adapters.inputs.run import Run, default_case
 
 ROWS: dict[str, Any] = json.loads((Path(__file__).parent / "evidence.json").read_text(encoding="utf-8"))
 PAGE = ROWS["page"]
+
+
+def known(_: Step) -> bool:
+    return True
 
 
 def found_in(row: dict[str, Any]) -> str | None:
@@ -55,7 +61,7 @@ def test_tools_are_told_by_their_names() -> None:
     assert (len(keeping), len(others)) == (36, 24)
     steps = [Step(tool=name, arguments={"query": "bridge"}, output=PAGE) for name in (*keeping, *others)]
     assert [step.tool for step in steps if evidence_in(step) is None] == keeping
-    assert [step.tool for step in steps if evidence_in(step, trusted=True) is None] == keeping
+    assert [step.tool for step in steps if evidence_in(step, evidence=known) is None] == keeping
 
 
 STRUCTURE: dict[str, tuple[dict[str, Any], str | None]] = {
@@ -85,6 +91,15 @@ def test_a_trusted_output_counts_as_it_is() -> None:
     repeated = Step(
         tool="sql", arguments={"query": "one two three four five six"}, output="one two three four five six: 7"
     )
-    assert (evidence_in(step), evidence_in(step, trusted=True)) == (None, "1962")
+    assert (evidence_in(step), evidence_in(step, evidence=known)) == (None, "1962")
     assert evidence_in(repeated) == "…: 7"
-    assert evidence_in(repeated, trusted=True) == repeated.output
+    assert evidence_in(repeated, evidence=known) == repeated.output
+
+
+def test_an_answer_that_a_tool_returned_has_no_contexts_unless_its_tool_is_known_to_find_things() -> None:
+    said = "It stopped in 1994."
+    steps = [Step(tool="search", output=PAGE), Step(tool="faq", output=said)]
+    run = Run(inputs="When?", outputs=said, steps=steps)
+    assert default_case(run).contexts == ()
+    assert default_case(run, known).contexts == (PAGE, said)
+    assert default_case(replace(run, outputs=f"{said} So it is.")).contexts == (PAGE, said)

@@ -10,7 +10,6 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from jury_adapters import Case, InputError, Status, default_case, judge
 from jury_adapters.grounding import grounding_screen
 from jury_adapters.inputs.files import read_rows
-from jury_adapters.inputs.rows import case_of_row
 from jury_adapters.inputs.traces import is_trace, read_traces
 
 QUESTION, ANSWER, PAGE = "When did the ferry stop?", "It stopped in 2018.", "The ferry stopped in 2018."
@@ -202,19 +201,6 @@ def test_rows_of_spans_are_read_like_export_requests(tmp_path):
         assert default_case(run).answer == ANSWER
         assert all(map(is_trace, rows))
     assert not is_trace({"question": QUESTION, "answer": ANSWER})
-
-
-def test_rows_with_messages_of_the_current_convention_are_read():
-    """PostHog 76569, langfuse 15790, mlflow 24709: parts with content."""
-    user, said = [message("user", QUESTION)], [{**message("assistant", ANSWER), "finish_reason": "stop"}]
-    steps = [message("assistant", call("pages", q="ferry")), message("tool", response(PAGE))]
-    for row in ({"inputs": user, "outputs": said}, {"input": user, "output": said}, {"messages": user + said}):
-        assert (case_of_row(row).question, case_of_row(row).answer) == (QUESTION, ANSWER)
-    case = case_of_row({"messages": user + steps + said})
-    assert (case.contexts, [step.tool for step in case.steps]) == ((PAGE,), ["pages"])
-    for row in ({"input": json.dumps(user), "output": json.dumps(said)}, {"gen_ai.input.messages": user}):
-        with pytest.raises(InputError, match=r"answer|JSON of messages"):
-            case_of_row(row)
 
 
 def test_what_a_model_wrote_is_no_evidence():

@@ -145,7 +145,7 @@ ROWS = {
         (ValidJSON(), "{} trailing", "FAIL", "Extra data"),
         (ValidJSON(), "[NaN]", "FAIL", "NaN"),
         (ValidJSON(), "-Infinity", "FAIL", "Infinity"),
-        (ValidJSON(), '{"a": 1, "a": 2}', "FAIL", "key twice"),
+        (ValidJSON(), '{"a": 1, "a": 2}', "FAIL", "key 'a' occurs twice"),
         (ValidJSON(), "[" * 200_000, "FAIL", "nested too deeply"),
         (ValidJSON(), "9" * 10_000, "FAIL", "digits"),
         (ValidJSON(), '```json\n{"a": 1}\n```', "FAIL", ""),

@@ -25,7 +25,6 @@ from langchain_support import (
     model,
     pages,
     remember,
-    supervisor,
 )
 from langgraph.types import Command
 from pydantic import BaseModel
@@ -40,10 +39,6 @@ class Reply(BaseModel):
     """A structured response."""
 
     answer: str
-
-
-def no_pages(case):
-    return "pages" not in {step.tool for step in case.steps}, "looked for calls of pages"
 
 
 def judged(app, given, jury=grounded, **options):
@@ -67,28 +62,10 @@ def inner_says(text, *script):
     return create_agent(model(call("research", topic="ferry"), INVENTED), [research])
 
 
-def test_trap_2_the_words_of_an_agent_in_a_tool_are_no_evidence():
-    """Situation 5: the inner model's guess would support the invented year."""
-    one = judged(inner_says("It was 2019, I think."), ASKED)
-    assert one.case.contexts == (PAGE,)
-    assert [step.tool for step in one.case.steps] == ["pages", "research"]
-    assert one.judgment.status == "FAIL"
-    assert judged(inner_says("It was 2019, I think."), ASKED, no_pages).judgment.status == "FAIL"
-
-
 def test_trap_2_nor_are_they_where_the_inner_agent_found_nothing():
     one = judged(inner_says("It was 2019, I think.", call("remember", text="ferry")), ASKED)
     assert one.case.contexts == ()
     assert one.judgment.status == "ABSTAIN"
-
-
-@pytest.mark.parametrize("jury", [no_pages, grounded])
-def test_trap_2_calls_of_a_supervised_agent_count_though_only_its_last_message_comes_back(jury):
-    """Situation 3, with the package's default ``output_mode="last_message"``."""
-    app, given = supervisor(INVENTED)
-    one = judged(app, given, jury)
-    assert one.judgment.status == "FAIL"
-    assert one.case.contexts == (PAGE,)
 
 
 def test_trap_2_a_model_inside_a_tool_writes_no_evidence_but_its_documents_are():
@@ -235,9 +212,6 @@ def test_system_messages_are_not_the_question():
     given = {"messages": [SystemMessage("Answer briefly."), HumanMessage(QUESTION)]}
     one = judged(agent(HONEST)[0], given)
     assert one.case.question == QUESTION
-
-
-EVERYWHERE = ["handler", "evaluator", "middleware"]
 
 
 @pytest.mark.parametrize("shape", ["pages", "pages and notes", "structured"])

@@ -146,10 +146,10 @@ def test_a_run_that_is_not_there_yet_is_tried_again(server):
     feedback_sink(server.client)(judged(Judgment(status="PASS", critic="a")))
     assert [path for _, path, _ in server.got].count("/feedback") == 2
     assert feedback_of(server)["a"]["session_id"] == str(PROJECT)
-    feedback_sink(server.client)(judged(Judgment(status="PASS", critic="a")))
+    feedback_sink(server.client, project="other")(judged(Judgment(status="PASS", critic="a")))
     asked = [path for _, path, _ in server.got if path.startswith("/sessions")]
     assert len(asked) == 2
-    assert all("name=default" in path for path in asked)
+    assert ("name=default" in asked[0], "name=other" in asked[1]) == (True, True)
 
 
 def test_a_server_that_is_down_is_an_error_of_the_sink_alone():

@@ -30,6 +30,11 @@ def test_a_reply_that_repeats_the_key_loses_its_tokens():
     assert Keys(["secret-key"]).hidden_in_reply(Reply("fine", logprobs=tokens)).logprobs == tokens
 
 
+def test_a_key_is_hidden_also_where_json_escapes_it():
+    for spelt in ("\\u0073ecret/key", "secret\\/key", "\\u0073\\u0065cret\\u002fkey"):
+        assert "[key]" in Keys(["secret/key"]).hidden_in(f'{{"reasoning": "{spelt}"}}')
+
+
 def test_placeholders_are_not_removed_from_replies():
     assert Keys(["none", ""]).hidden_in("none of it") == "none of it"
 

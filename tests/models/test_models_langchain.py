@@ -2,12 +2,12 @@
 
 import asyncio
 import copy
+import importlib
 import json
 import pickle
 from typing import Any
 
 import pytest
-from langchain_anthropic import ChatAnthropic
 from langchain_core.caches import InMemoryCache
 from langchain_core.callbacks import BaseCallbackHandler, get_usage_metadata_callback
 from langchain_core.globals import set_llm_cache
@@ -16,7 +16,6 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from langgraph.graph import START, MessagesState, StateGraph
 from langsmith.run_helpers import get_current_run_tree
 from model_asking import SCHEMA, ask, failed, failure, prompt
@@ -74,7 +73,8 @@ class Recorder(BaseCallbackHandler):
 
 def chat(vendor, server, **options):
     given = {"base_url": server.base_url(vendor), "api_key": KEY, "max_retries": 0, **options}
-    return ChatAnthropic(model="claude", **given) if vendor == "anthropic" else ChatOpenAI(model="gpt-4o-mini", **given)
+    kind, name = ("ChatAnthropic", "claude") if vendor == "anthropic" else ("ChatOpenAI", "gpt-4o-mini")
+    return getattr(importlib.import_module(f"langchain_{vendor}"), kind)(model=name, **given)
 
 
 @pytest.fixture(params=["openai", "anthropic"])
@@ -300,7 +300,7 @@ def test_an_object_works_in_one_loop_after_another(server, package):
 
 
 def test_an_azure_object_works_in_several_loops(server):
-    model = model_of(AzureChatOpenAI(
+    model = model_of(importlib.import_module("langchain_openai").AzureChatOpenAI(
         azure_deployment="judge", api_version="2024-10-21", azure_endpoint=f"http://127.0.0.1:{server.port}",
         api_key=KEY, max_retries=0,
     ))  # fmt: skip
@@ -381,7 +381,7 @@ def test_an_address_of_the_environment_is_in_the_identity(monkeypatch):
     for host in ("one", "two"):
         monkeypatch.setenv("OPENAI_BASE_URL", f"http://{host}.example/v1")
         monkeypatch.setenv("OPENAI_API_BASE", f"http://{host}.example/v1")
-        found.append(model_of(ChatOpenAI(model="m", api_key=KEY)).identity)
+        found.append(model_of(importlib.import_module("langchain_openai").ChatOpenAI(model="m", api_key=KEY)).identity)
     assert found[0] != found[1]
 
 

@@ -353,8 +353,8 @@ def test_a_cancelled_wait_leaves_no_debt():
 # Rates that are unknown: trap 10, the bounds of study 2.2
 
 SERVERS = {
-    "5 % at random": (lambda: at_random(0.05), 1600, {}, 1.15, 0.08),
-    "5 % at random, slow": (lambda: at_random(0.05), 1280, {"latency": 2.0}, 1.1, 0.08),
+    "5 % at random": (lambda: at_random(0.05), 800, {}, 1.15, 0.08),
+    "5 % at random, slow": (lambda: at_random(0.05), 640, {"latency": 2.0}, 1.1, 0.08),
     "20/s": (lambda: bucket(20), 400, {}, 1.15, 0.2),
     "50/s": (lambda: bucket(50), 1000, {}, 1.15, 0.2),
     "50/s, without its word": (lambda: bucket(50), 1000, {"asks_s": None}, 1.15, 0.2),

@@ -2,12 +2,12 @@
 
 import asyncio
 import gc
+import importlib
 import subprocess
 import sys
 import threading
 import weakref
 
-import anthropic
 import openai
 import pytest
 from model_asking import ask, failed, prompt
@@ -159,7 +159,7 @@ def test_values_per_loop_are_made_once_and_closed():
 
 
 def given_client(vendor, server, **options):
-    kind = anthropic.AsyncAnthropic if vendor == "anthropic" else openai.AsyncOpenAI
+    kind = importlib.import_module("anthropic").AsyncAnthropic if vendor == "anthropic" else openai.AsyncOpenAI
     return kind(api_key=KEY, base_url=server.base_url(vendor), **options)
 
 
@@ -189,7 +189,7 @@ def test_a_given_client_does_not_retry_and_follows_no_redirect(server, protocol)
 
 
 def test_a_given_client_with_its_own_transport_keeps_it(server, protocol):
-    sdk = anthropic if protocol == "anthropic" else openai
+    sdk = importlib.import_module("anthropic") if protocol == "anthropic" else openai
 
     class Counting(sdk.DefaultAsyncHttpxClient):
         sent = 0

@@ -80,6 +80,9 @@ def test_what_distinguishes_clients_is_in_the_identity_without_secrets():
 
     plain = identity()
     assert identity(default_headers={"Authorization": "Bearer x", "X-Api-Key": "y"}) == plain
+    assert identity(default_headers={"x-portkey-provider": "@a"}) != identity(
+        default_headers={"x-portkey-provider": "@b"}
+    )
     routed = identity(default_headers={"X-Route": "to-the-large-one"})
     assert routed != plain
     assert identity(default_headers={"X-Route": "to-the-large-one"}) == routed
@@ -232,10 +235,18 @@ def test_without_genai_prices_our_table_counts():
 
 
 def test_a_price_that_is_set_comes_first(monkeypatch):
-    monkeypatch.setattr(prices, "_SET", {})
+    monkeypatch.setattr(prices, "SET", {})
     set_price("openai:gpt-4o-mini", input_per_million=1.0, output_per_million=2.0)
     assert price("openai:gpt-4o-mini", 10**6, 10**6) == 3.0
     assert usage_of("openai:gpt-4o-mini", 1000, 500).cost_usd == pytest.approx(0.002)
+
+
+def test_a_server_at_a_public_address_has_no_price_before_it_is_set():
+    own = open_model("vllm:at-home", base_url="http://gpu-box:8000/v1")
+    hosted = open_model("vllm:away", base_url="https://host.ai/v1")
+    assert (own.price(1000, 10), hosted.price(1000, 10)) == (0.0, None)
+    set_price("vllm:away", input_per_million=1.0, output_per_million=2.0)
+    assert hosted.price(10**6, 0) == 1.0
 
 
 @each_row(("name", "given", "taken"), [

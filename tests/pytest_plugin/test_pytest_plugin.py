@@ -54,8 +54,9 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
         pytester.makefile(".yaml", jury=JURY)
         pytester.makeini(f"[pytest]\n{ini}")
         pytester.makepyfile(HEAD + tests)
+        loaded = "ignore::pytest.PytestAssertRewriteWarning"  # pytest before 9.2 says that it was imported before
         return pytester.runpytest_inprocess(
-            "-p", "no:cacheprovider", "-p", "jury_adapters.pytest_plugin", "-W", "default", *options
+            "-p", "no:cacheprovider", "-p", "jury_adapters.pytest_plugin", "-W", "default", "-W", loaded, *options
         )
 
     return start

@@ -158,21 +158,6 @@ def test_criteria_have_rates_of_their_own_at_any_depth():
     assert [row[0] for row in rows_of(chain, "Criteria")] == ["P", "F"]
 
 
-def test_repeated_ids_and_groups_are_one_group_in_every_rate():
-    rows = [(f"q{n // 10}", "PPP" if n // 10 < 12 else "FFF", None) for n in range(200)]
-    report, alone = Report(results(rows)), Report(results([(f"q{n}", *row[1:]) for n, row in enumerate(rows)]))
-    grouped = Report(results([(f"q{n}", *row[1:]) for n, row in enumerate(rows)], groups=[row[0] for row in rows]))
-    assert (report.to_dict()["pass_rate"]["interval"], report.to_dict()["pass_rate"]["interval"]) == (
-        grouped.to_dict()["pass_rate"]["interval"],
-        pass_rate(Votes.of([*results(rows)])).interval,
-    )
-    assert (
-        np.ptp(report.to_dict()["pass_rate"]["interval"]) > 2 * np.ptp(alone.to_dict()["pass_rate"]["interval"]),
-        "intervals are of 20 groups" in report.tables()[0].note,
-        "groups" not in alone.tables()[0].note,
-    ) == (True, True, True)
-
-
 def test_labels_that_contradict_each_other_are_left_out_and_counted():
     rows = [
         ("q1", "PPP", "pass"),
