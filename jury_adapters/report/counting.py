@@ -111,8 +111,8 @@ class Counting:
 
     def _spend(self, judgment: Judgment) -> None:
         self.usage.update({**vars(judgment.usage), "unknown": not judgment.usage.cost_complete})
-        for path, _, one in [((judgment.critic,), "", judgment)] if is_single(judgment) else parts_of(judgment):
-            if is_single(one):
+        for path, kind, one in [((judgment.critic,), "", judgment)] if is_single(judgment) else parts_of(judgment):
+            if is_single(one) and kind != "tier":  # a tier of one judge comes again as its juror
                 spent = self.spent.setdefault((path, one.model or ""), Counter())
                 spent.update({**vars(one.usage), "unknown": not one.usage.cost_complete})
                 if one.error and (one.error[:200] in self.errors or len(self.errors) < CONTESTED):

@@ -231,6 +231,16 @@ def test_a_pairwise_judge_is_one_judge():
     )
 
 
+def test_a_tier_of_one_judge_is_paid_and_breaks_once():
+    paid = said("P", critic="strong", usage=Usage(calls=1, cost_usd=0.5))
+    jury = CascadedJury(
+        [Tier("cheap", judge_of("E"), "accept_on_all_pass"), Tier("end", ScriptedJudge([paid], name="s"))]
+    )
+    report = Report([jury.judge(answer="a")])
+    rows = [row[:3] for row in rows_of(report, "Costs")]
+    assert (rows, [*report.summary.errors.values()]) == ([("end / s", "", 1), ("all", "", 1)], [1])
+
+
 def test_unknown_costs_are_not_zero():
     unknown = Usage(calls=2, cost_complete=False)
     report = Report([said("P", critic="x", usage=unknown), said("P", critic="y", usage=Usage(calls=1, cost_usd=0.5))])
