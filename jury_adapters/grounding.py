@@ -232,11 +232,11 @@ def sentences(text: str) -> list[str]:
     return [line for line in map(" ".join, found) if re.search(r"\w", line)]
 
 
-def looks_english(text: str) -> bool:
-    """Whether a text has the function words of English, or is too short to tell and has none of other languages."""
+def looks_english(text: str, *, surely: bool = False) -> bool:
+    """Whether a text has the function words of English; or is too short to tell, and has none of other languages."""
     found = _WORD.findall(text[:2000])
     share = sum(word.casefold() in _ENGLISH for word in found) / max(1, len(found))
-    return share > 0.1 or (0 < len(found) < 8 and text.isascii() and _FOREIGN.isdisjoint(found))
+    return share > 0.1 or (not surely and 0 < len(found) < 8 and text.isascii() and _FOREIGN.isdisjoint(found))
 
 
 def _bare(text: str) -> str:
@@ -500,7 +500,7 @@ def _read(contexts: tuple[str, ...], told: str) -> _Source:
             if re.fullmatch("[^\u2022].*[.!\u3002\u0964\u06d4][\"')*]*", line) and line.count('"') % 2 == 0
         },
         weights={one: log(1 + (len(lines) + 1) / (n + 0.5)) for one, n in Counter(chain(*stems)).items()},
-        english=looks_english("\n".join(contexts)),
+        english=looks_english("\n".join(contexts), surely=True),
     )
 
 

@@ -136,7 +136,7 @@ READ = {
             {"role": "assistant", "content": [THOUGHT, TEXT]},
             {"messages": [{"role": "assistant", "content": [THOUGHT, TEXT]}]},
         )
-        for one, right in ((Equals(), "PASS*"), (FACTS, "ABSTAIN*no new number or name"), (SCREEN, "[AP]*"))
+        for one, right in ((Equals(), "PASS*"), (FACTS, "ABSTAIN*no new number*"), (SCREEN, "[AP]*"))
     ],
     "9 Recognizers-Text#2545": [
         (FACTS, {"answer": said, "contexts": [context]}, right)
@@ -355,7 +355,7 @@ SAME, IS_YES, IS_IDA = (
 LINES = "Ida\u2028built\u2029it\x85in 1911."
 TALK = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Ida."}]
 GEN_AI = [{"gen_ai.input.messages": ASKS, "gen_ai.output.messages": TELLS, "contexts": "c", "reference": "Ida Brandt."}]
-EPOCHS = [{"id": f"r{n // 5}", "answer": "yes" if n < 60 else "no"} for n in range(100)]
+EPOCHS = [{"id": f"r{n // 5}", "question": f"{n // 5}?", "answer": "yes" if n < 60 else "no"} for n in range(100)]
 VOTES = [("PASS", "FAIL"), ("FAIL", "PASS"), ("PASS", "PASS"), ("FAIL", "FAIL"), *[("", "")] * 9, *[(None, None)] * 4]
 VOTED = "jurors: {ann: {recorded: ann}, bob: {recorded: bob}}\n"
 RAGAS = [

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from jury_adapters.cli.labels import COLUMN
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
@@ -139,7 +140,7 @@ class Survey:
             InputError: statistics cannot read them.
         """
         if not self.labels:
-            if pass_labels:
+            if pass_labels or column != COLUMN:
                 raise InputError(f"no case has a label in the column '{visible(column, 40)}' of --label-column")
             return
         from jury_adapters.stats.votes import Votes  # needs NumPy
@@ -150,8 +151,13 @@ class Survey:
             if meaning is Status.LABEL
         ] or [Judgment(status=Status.PASS), Judgment(status=Status.FAIL)]
         if jury.labels is not None:
-            people = [Result(jury="", case=None, judgment=said[0], human_label=one) for one in self.labels.values()]
-            Votes.of([*people, *said], pass_labels=pass_labels)
+            Votes.of(
+                [
+                    *(Result(jury="", case=None, judgment=said[0], human_label=one) for one in self.labels.values()),
+                    *said,
+                ],
+                pass_labels=pass_labels,
+            )
 
     def of_this_run(self, results: Iterable[Result], strange: Counter[str]) -> Iterator[Result]:
         """Yield the results of these cases, and count the others of the file."""

@@ -147,8 +147,10 @@ class _Run:
         with ExitStack() as stack:
             kept = out or Path(stack.enter_context(TemporaryDirectory())) / "results.jsonl"
             opened = stack.enter_context(open_store(store)) if store else None
-            columns = {"label": self.file.label, "group": self.file.group}
-            with ResultsFile(kept, self.jury, overwrite=overwrite, **columns) as results:
+            with ResultsFile(
+                kept, self.jury, label=self.file.label, group=self.file.group, overwrite=overwrite
+            ) as results:
+                results.relabel(self.file.cases())
                 self._judge(results, store=opened, budget=budget)
             mine = self.survey.of_this_run(read_results(kept), strange)
             if self.pass_labels and not self.whole:  # the labels so far may lack one of these
@@ -170,9 +172,7 @@ class _Run:
             transient=True,
             disable=self.quiet or not console.is_terminal,
         )
-        with results.path.open("rb") as file:
-            done = sum(1 for _ in file)
-        task = bar.add_task("judging", total=self.survey.rows, completed=done)
+        task = bar.add_task("judging", total=self.survey.rows, completed=len(results))
         try:
             with ExitStack() if bar.disable else bar:  # before rich 14.3, a disabled bar prints an empty line
                 for _ in results.judge(self.file, **options):  # type: ignore[arg-type]  # errors become ERRORs
@@ -185,8 +185,13 @@ def show_estimate(jury: Judge, cases: Iterable[Case], *, as_json: bool) -> ExitC
     """Print an upper estimate of what judging the cases would cost; nothing is sent."""
     estimate = jury.estimate_cost(cases)
     if as_json:
-        parts = {name: usage.model_dump() for name, usage in estimate.parts.items()}
-        show_json({"cases": estimate.cases, "parts": parts, "total": estimate.total.model_dump()})
+        show_json(
+            {
+                "cases": estimate.cases,
+                "parts": {name: usage.model_dump() for name, usage in estimate.parts.items()},
+                "total": estimate.total.model_dump(),
+            }
+        )
     else:
         show(str(estimate))
     return ExitCode.MET

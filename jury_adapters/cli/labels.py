@@ -41,6 +41,13 @@ class Label(NamedTuple):
     by: str
     value: Any
 
+    @property
+    def sense(self) -> str:
+        """What the label means, by which labels are compared: PASS, FAIL, or its word without capitals."""
+        from jury_adapters.stats.votes import _MEANINGS as MEANINGS  # needs NumPy
+
+        return MEANINGS.get(word := str(self.value).strip().casefold(), word)
+
     def is_of(self, case: Case, content: str) -> bool:
         """Whether it is the label of a case with this content."""
         if self.key:
@@ -105,9 +112,9 @@ class Labels:
         """
         for result in results:
             found = [*self._of(result.case)] if result.case is not None else []
-            said = Counter(str(one.value) for one in {one.by or one.line: one for one in found}.values())
-            word, most = said.most_common(1)[0] if said else ("", 0)
-            agreed = [one.value for one in found if str(one.value) == word and 2 * most > said.total()]
+            said = Counter(one.sense for one in {one.by or one.line: one for one in found}.values())
+            sense, most = said.most_common(1)[0] if said else ("", 0)
+            agreed = [one.value for one in found if one.sense == sense and 2 * most > said.total()]
             self.contested += bool(found) and not agreed
             yield result.but(human_label=agreed[0] if agreed else None) if found else result
 

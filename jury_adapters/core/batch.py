@@ -58,6 +58,7 @@ class Batch:
     store: Store | None = None
     budget: Budget | None = None
     _room: asyncio.Semaphore = field(init=False)
+    _is_over: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         limit = MAX_CONCURRENCY if self.max_concurrency is None else self.max_concurrency
@@ -75,7 +76,12 @@ class Batch:
             except Exception as error:
                 return None, broken(error, case_id=_id_of(row))
             with within(store=self.store, budget=self.budget):
-                return case, await self.ajudge(case)
+                try:
+                    return case, await self.ajudge(case)
+                except asyncio.CancelledError:
+                    if self._is_over:
+                        raise
+                    return case, broken("a judge cancelled the task that judged the case", case_id=case.id)
 
     def stream(self, cases: Iterable[CaseLike]) -> Iterator[Pair]:
         """Judge cases on the background loop and yield them in this thread; see :meth:`Judge.judge_many`."""
@@ -108,6 +114,7 @@ class Batch:
             if failure is not None:
                 raise failure
         finally:
+            self._is_over = True
             tasks.cancel()
 
     async def astream(self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike]) -> AsyncGenerator[Pair, None]:
@@ -138,14 +145,14 @@ class Batch:
                 if task is None:
                     more = False
                     continue
-                await asyncio.wait(
-                    [task]
-                )  # which leaves it alone if this is cancelled: all are cancelled together below
+                # This leaves the task alone if it is cancelled itself: all are cancelled together below.
+                await asyncio.wait([task])
                 yield task.result()
                 flying.discard(task)
                 space.release()
             reader.result()  # raises what the source raised
         finally:
+            self._is_over = True
             left = [reader, *flying]
             for one in left:
                 one.cancel()

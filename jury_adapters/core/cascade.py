@@ -172,7 +172,7 @@ class CascadedJury(Judge):
             ran.append(judgment.but(**changes))
             if status is not None:
                 break
-        return self._verdict(status or judgment.status, ran)
+        return self._verdict(status or judgment.status, ran)  # the last tier always decides
 
     def _verdict(self, status: Status, ran: list[Judgment]) -> Judgment:
         last = ran[-1]

@@ -8,15 +8,15 @@ from typing import Any, Literal, get_args
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import context, within
 from jury_adapters.core.judge import MAKERS, Judge, JudgeLike, Labels, ask, named_judges
-from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
+from jury_adapters.core.judgment import Judgment, Status, Usage, broken, total_usage
 from jury_adapters.core.values import ROUNDING, ConfigurationError, check_whole, check_word, error_text
 from jury_adapters.core.votes import (
     Average,
-    Bayes,
     Count,
     Errors,
     Majority,
     Outcome,
+    Quorum,
     Rule,
     Unanimous,
     Veto,
@@ -51,7 +51,8 @@ class Jury(Judge):
         """Ask the judges at these places at once; cancelling this cancels them all."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._ask_one(place, case)) for place in places]
-        return [task.result() for task in tasks]
+        # A task that is cancelled, when this one is not, has cancelled itself.
+        return [broken("the judge cancelled itself") if one.cancelled() else one.result() for one in tasks]
 
     async def _ask_one(self, place: int, case: Case) -> Judgment:
         name, one = list(self.judges.items())[place]
@@ -118,7 +119,8 @@ class Ensemble(Jury):
         self.schedule = schedule
         self.counts = Count(rule, self._weights(weights), self._places(required), labels, any_label, errors, min_votes)
         self.labels = None if any_label or not rule.settles else {**_split_label(rule), **(labels or {})}
-        threshold = rule.threshold if isinstance(rule, Average | Bayes) else None  # of the score of the verdict
+        # Of the score of the verdict; that of a quorum is of the jurors' scores.
+        threshold = None if isinstance(rule, Quorum) else getattr(rule, "threshold", None)
         self.pass_mark = 0.5 if threshold is None else threshold
         self._samples = _sample_offsets(self.members)
 
@@ -212,10 +214,11 @@ class Ensemble(Jury):
 
     def _fewest(self, votes: Sequence[Judgment | None], waiting: Sequence[int]) -> int:
         """Return the smallest number of the next jurors whose votes could settle the outcome."""
+        cast = {vote.ballot for vote in votes if vote is not None}
+        fresh = [one for one in self.counts.extremes if one not in cast]  # they are alike, so two of them will do
+        ballots = [_vote_of(one) for one in self.counts.extremes if one in cast or one in fresh[:2]]
         for number in range(1, len(waiting)):
-            for first, other in product(
-                map(_vote_of, self.counts.extremes), repeat=2
-            ):  # two, because a split may settle
+            for first, other in product(ballots, repeat=2):  # two, because a split may settle
                 trial = dict(enumerate(votes)) | dict.fromkeys(waiting[:number], other) | {waiting[0]: first}
                 if self.counts.outcome([*trial.values()]) is not None:
                     return number

@@ -87,9 +87,10 @@ class Judge(ABC):
     @property
     def fingerprint(self) -> str:
         """Identity of the judge with its settings, the same on every machine. A function counts by its name."""
+        slots = (name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ()))
         settings = {
-            name: value
-            for name, value in vars(self).items()
+            name: getattr(self, name)
+            for name in (*vars(self), *slots)
             if not name.startswith("_") and name not in ("timeout", "cost")
         }
         described = [type(self).__module__, type(self).__qualname__, self.name, self.pass_mark, settings]

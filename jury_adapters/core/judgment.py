@@ -442,8 +442,8 @@ def _voters(judgment: Judgment) -> Iterable[Judgment]:
 _FAMILIES = {
     "anthropic": "claude",
     "openai": r"gpt|chatgpt|o\d",
-    "google": "gemini|gemma|palm",
-    "mistral": "mistral|mixtral|ministral|codestral",
+    "google": "gemini|gemma|codegemma|palm",
+    "mistral": "mistral|mixtral|ministral|codestral|pixtral|magistral|devstral|voxtral",
     "meta": "llama|codellama",
     "qwen": "qwen|qwq",
     "deepseek": "deepseek",

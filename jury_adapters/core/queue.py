@@ -120,6 +120,8 @@ class JudgeQueue:
             )
 
     def _end(self, future: "Future[None]") -> None:
+        if future.cancelled():  # by a judge
+            self.count("dropped")
         with self._lock:
             self._pending.discard(future)
             if self.counts["unfinished"]:

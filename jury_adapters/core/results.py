@@ -5,7 +5,7 @@ import hashlib
 import os
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
@@ -101,23 +101,26 @@ class ResultsFile:
         self, path: str | Path, jury: JudgeLike, *, label: str = "", group: str = "", overwrite: bool = False
     ) -> None:
         self.path = Path(path).resolve()  # the file that a link names, which is replaced
+        if self.path.suffix == ".gz":
+            raise ConfigurationError(f"{path}: results are written as they come, not packed; pack the file afterwards")
         self.jury, self.label, self.group = judge_of(jury), label, group
         self._fingerprint = self.jury.fingerprint
         self._kept: Counter[str] = Counter()
+        self._taken: dict[tuple[str, int], bytes] = {}  # lines to judge again, by the id or content of their case
         self._file = _locked(self.path)
         try:
-            self._begin(overwrite)
+            if overwrite:
+                self._refuse_others()
+            self._replace(() if overwrite else self._lines())
         except BaseException:
             self._file.close()
             raise
 
-    def _begin(self, overwrite: bool) -> None:
-        """Write what is kept of the file beside it, and put it in its place at once."""
+    def _replace(self, lines: Iterable[bytes]) -> None:
+        """Write lines beside the file, and put them in its place at once."""
         try:
-            if overwrite:
-                self._refuse_others()
             with replacement(self.path) as new:
-                new.writelines(() if overwrite else self._lines())
+                new.writelines(lines)
                 new.flush()
                 file = _locked(Path(new.name))
         except OSError as error:
@@ -144,6 +147,37 @@ class ResultsFile:
                     )
                 if self._keep(result):
                     yield line
+                elif result.case is not None:
+                    self._taken[result.case.id or result.case.content_hash, number] = line
+
+    def relabel(self, cases: Iterable[Case]) -> None:
+        """Give the lines of these cases the labels and groups that they have now, so that they are not judged again.
+
+        Args:
+            cases: the cases. Lines of other cases stay as they are.
+        """
+        if not self._kept:
+            return
+        now, known = dict[str, Case](), set[str]()
+        for case in cases:
+            known.add(identity_of(case, *facts_of(case, self.label, self.group)))
+            now[self._bare(case)] = case
+        self._kept.clear()
+        self._replace(self._relabelled(now, known))
+
+    def _relabelled(self, now: Mapping[str, Case], known: Container[str]) -> Iterator[bytes]:
+        for result in read_results(self.path):
+            new = now.get(self._bare(result.case)) if result.case else None
+            if result.case and new and identity_of(result.case, result.human_label, result.group) not in known:
+                yield self._line(new, result.judgment)[1]
+            else:
+                self._keep(result)
+                yield _bytes_of(result)
+
+    def _bare(self, case: Case) -> str:
+        """Return a hash of a case without its label and its group."""
+        left = {name: value for name, value in case.metadata.items() if name not in (self.label, self.group)}
+        return identity_of(case.model_copy(update={"metadata": left}))
 
     def judge(self, cases: Iterable[CaseLike], **options: Any) -> Iterator[Result]:
         """Judge the cases that the file does not have, and yield each result when its line is written.
@@ -160,18 +194,19 @@ class ResultsFile:
 
     def write(self, case: Case | None, judgment: Judgment) -> Result:
         """Write the line of a case, with the label and the group that its metadata have, and return its result."""
-        label, group = facts_of(case, self.label, self.group)
-        result = Result(
-            jury=self._fingerprint,
-            case=case,
-            judgment=judgment.but(case_metadata={}),
-            human_label=label,
-            group=group,
-        )
-        self._file.write(result.model_dump_json(exclude_defaults=True).encode() + b"\n")
+        result, line = self._line(case, judgment)
+        self._file.write(line)
         self._file.flush()
-        self._keep(result)
+        known = case and (case.id or case.content_hash)
+        self._taken = {key: line for key, line in self._taken.items() if key[0] != known}
         return result
+
+    def _line(self, case: Case | None, judgment: Judgment) -> tuple[Result, bytes]:
+        label, group = facts_of(case, self.label, self.group)
+        said = judgment.but(case_metadata={})
+        result = Result(jury=self._fingerprint, case=case, judgment=said, human_label=label, group=group)
+        self._keep(result)
+        return result, _bytes_of(result)
 
     def _keep(self, result: Result) -> bool:
         """Note a case that is not to be judged again, and return whether this is one."""
@@ -193,8 +228,14 @@ class ResultsFile:
             else:
                 yield case
 
+    def __len__(self) -> int:
+        """Return the number of lines that are not judged again."""
+        return self._kept.total()
+
     def close(self) -> None:
-        """Close the file; another process may then write it."""
+        """Close the file; another process may then write it. Lines with an ERROR that were not judged again go back."""
+        if not self._file.closed:
+            self._file.writelines(self._taken.values())
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -218,6 +259,10 @@ def identity_of(case: Case, label: object = None, group: str | None = None) -> s
     """Return a hash of a case with all that it has, and of its label and group, by which a results file knows it."""
     said = f"{case.model_dump_json(exclude_defaults=True)}\n{label!r}\n{group!r}"
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _bytes_of(result: Result) -> bytes:
+    return result.model_dump_json(exclude_defaults=True).encode() + b"\n"
 
 
 def _locked(path: Path) -> BinaryIO:

@@ -77,19 +77,21 @@ def clean(text: Any) -> Any:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _json(value: Any) -> Any:
-    """Return a value as immutable JSON; what is not JSON becomes its text."""
+def _json(value: Any, depth: int = 0) -> Any:
+    """Return a value as immutable JSON; what is not JSON, or nested more than 60 deep, becomes its text."""
+    if depth > 60:  # readers of JSON refuse what is nested deeper than about 200
+        return clean(str(value))
     if isinstance(value, Mapping):
-        return FrozenDict({clean(str(key)): _json(inside) for key, inside in value.items()})
+        return FrozenDict({clean(str(key)): _json(inside, depth + 1) for key, inside in value.items()})
     if isinstance(value, list | tuple | set | frozenset):
-        return tuple(map(_json, value))
+        return tuple(_json(inside, depth + 1) for inside in value)
     if isinstance(value, str):
         return clean(str(value))
     if isinstance(value, float) and not isfinite(value):
         return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if value is None or isinstance(value, bool | int | float):
         return value
-    return _json(to_jsonable_python(value, fallback=str, bytes_mode="base64"))
+    return _json(to_jsonable_python(value, fallback=str, bytes_mode="base64"), depth)
 
 
 def _metadata(values: object) -> FrozenDict:

@@ -103,9 +103,8 @@ def _won(ballot: str, votes: Sequence[Vote], reasoning: str = "", tied: bool = F
     """Return the outcome in which a ballot wins; its confidence is its share of the weight."""
     said = reasoning or f"{sum(one.ballot == ballot for one in votes)} of {len(votes)} voted {ballot}"
     whole = fsum(one.weight for one in votes)
-    share = (
-        min(1.0, fsum(one.weight for one in votes if one.ballot == ballot) / whole) or None
-    )  # None: no juror said it
+    # None: no juror said it.
+    share = min(1.0, fsum(one.weight for one in votes if one.ballot == ballot) / whole) or None
     if ballot in ("PASS", "FAIL"):
         return Outcome(Status(ballot), said, confidence=share, tied=tied)
     return Outcome(Status.LABEL, said, label=ballot, confidence=share, tied=tied)
@@ -144,7 +143,7 @@ class Majority(Rule):
         share = most / whole if whole else 0.0
         if not whole or (self.min_share and not reaches(Fraction(share).limit_denominator(10**9), self.min_share)):
             return Outcome(Status.ABSTAIN, f"no vote has a share of {self.min_share}")
-        best = [ballot for ballot, weight in mass.items() if weight >= most - ROUNDING]
+        best = [ballot for ballot, weight in mass.items() if weight >= most - ROUNDING * whole]
         if len(best) == 1:
             return _won(best[0], votes)
         return self._tied(best, votes)

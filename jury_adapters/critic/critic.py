@@ -111,6 +111,10 @@ class Critic(Judge):
         if store is not None:
             self._check_store(store)
 
+    def named(self, name: str) -> Self:
+        """Return a copy with another name, which it keeps with another rubric too."""
+        return self._with(name=name, _given_name=name)
+
     def with_rubric(self, rubric: Rubric | str | Path) -> Self:
         """Return this critic with another rubric, and all else as it is.
 

@@ -36,7 +36,7 @@ def evidence_in(step: Step, answer: str | None = None, evidence: Callable[[Step]
         step: the step.
         answer: the answer of the run.
         evidence: tells whether a tool finds things. Then its output is compared neither with the arguments nor with the
-            answer.
+            answer, and counts also if it is marked as echo, because the tool asks a model.
 
     >>> evidence_in(Step(tool="search", arguments={"query": "ferry"}, output="The ferry stopped in 2018."))
     'The ferry stopped in 2018.'
@@ -44,9 +44,9 @@ def evidence_in(step: Step, answer: str | None = None, evidence: Callable[[Step]
     """
     output = step.output or ""
     name = re.sub(r"(?<=[a-z])(?=[A-Z])|[- ]", "_", re.split(r"__|[./:]", step.tool or "")[-1]).lower()
-    if not output.strip() or step.echo or _STRUCTURED.match(output) or _ECHOES.fullmatch(name):
+    if not output.strip() or _STRUCTURED.match(output) or _ECHOES.fullmatch(name):
         return None
-    if evidence is not None or is_answer(step, answer):
+    if evidence is not None or step.echo or is_answer(step, answer):
         return output if evidence is not None and evidence(step) else None
     told = [*_texts(step.arguments)]
     for text in told:

@@ -149,7 +149,7 @@ def _figures(sides: Sequence[Summary], names: Names, both: Collection[int]) -> t
 def _headline(figure: Figure, names: Names, both: int) -> Table:
     (a, b), (low, high), details = names, figure.interval or (0.0, 0.0), figure.details
     told = (
-        f"{b} passes more" if low > 0 else f"{a} passes more" if high < 0 else "these cases do not tell which is better"
+        f"{b} passes more" if low > 0 else f"{a} passes more" if high < 0 else "the cases do not tell which passes more"
     )
     title = f"{b} minus {a}: {percents(figure, 'points')}, {told}" if figure.value is not None else figure.note
     counts = {

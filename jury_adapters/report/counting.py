@@ -78,8 +78,8 @@ class Counting:
         self.spent: dict[tuple[Path, str], Counter[str]] = {}
         self.juries, self.errors = Counter[str](), Counter[str]()
         self.patterns, self._numbers = list[Pattern](), dict[Any, int]()
-        # By case: the number of its pattern; hashes of its id or content, its group, and its labelled content; or 0.
-        self.places, (self.keys, self.groups, self.copies) = array("i"), (array("q") for _ in range(3))
+        # By case: the number of its pattern; hashes of its id or content, content, group, and labelled content; or 0.
+        self.places, (self.keys, self.contents, self.groups, self.copies) = array("i"), (array("q") for _ in range(4))
         self._heap: list[tuple[float, int, Result]] = []
 
     def add(self, entry: Entry) -> None:
@@ -105,8 +105,10 @@ class Counting:
         if number == len(self.patterns):
             self.patterns.append(Pattern(_bare(shape), label, failed, by_errors, reasons))
         copy = hash((known, case.content_hash)) if known and label is not None else 0
+        content = 0 if failed or case.content_hash == _NOTHING else hash(case.content_hash)
         group = 0 if result.group is None else hash(result.group)
-        for name, value in {"places": number, "keys": known, "groups": group, "copies": copy}.items():
+        links = {"keys": known, "contents": content, "groups": group, "copies": copy}
+        for name, value in {"places": number, **links}.items():
             getattr(self, name).append(value)
 
     def _spend(self, judgment: Judgment) -> None:

@@ -90,7 +90,9 @@ def votes_of(summary: Counting) -> Votes:
         codes=read.codes[places],
         asked=read.asked[places],
         gold=np.where(np.isin(copies, labelled[times > 1]), MISSING, gold),
-        groups=group_numbers(*(np.array(names, dtype=np.int64) for names in (summary.keys, summary.groups))),
+        groups=group_numbers(
+            *(np.array(names, dtype=np.int64) for names in (summary.keys, summary.contents, summary.groups))
+        ),
         confidences=none,
         scores=none,
         grades=none[:, 0],
@@ -137,7 +139,8 @@ def _headline(summary: Counting, votes: Votes, times: Sequence[int]) -> Table:
     true = true_pass_rate(votes) if rate is not None and (votes.gold != MISSING).any() else None
     notes = [
         f"{rate.note[0].upper()}{rate.note[1:]}." if rate and rate.value is not None and rate.note else "",
-        f"Cases of one id or group are not independent: intervals are of {groups:,} groups." * (groups < summary.cases),
+        f"Cases of one id, content or group depend on each other: intervals are of {groups:,} groups."
+        * (groups < summary.cases),
         f"Corrected by the human labels, {percents(true, '% of all cases pass')}."
         if true and true.value is not None
         else "",

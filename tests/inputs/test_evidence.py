@@ -94,6 +94,8 @@ def test_a_trusted_output_counts_as_it_is() -> None:
     assert (evidence_in(step), evidence_in(step, evidence=known)) == (None, "1962")
     assert evidence_in(repeated) == "…: 7"
     assert evidence_in(repeated, evidence=known) == repeated.output
+    asks = Step(tool="sql", output="1962", echo=True)  # a tool that asks a model what to look for
+    assert (evidence_in(asks), evidence_in(asks, evidence=known)) == (None, "1962")
 
 
 def test_an_answer_that_a_tool_returned_has_no_contexts_unless_its_tool_is_known_to_find_things() -> None:

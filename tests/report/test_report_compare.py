@@ -25,7 +25,7 @@ def test_a_comparison_by_hand():
     headline = found.tables()[0]
     assert (
         headline.title.startswith("new minus old: 40.0 points (95 % interval "),
-        headline.title.endswith(", these cases do not tell which is better"),
+        headline.title.endswith(", the cases do not tell which passes more"),
     ) == (True, True)
     assert dict(headline.rows) == {
         "cases in both": 7,
