@@ -33,7 +33,3 @@ def test_the_table_of_kinds_is_complete() -> None:
         spec = getattr(jury_file, f"{name}Spec")
         assert {*re.findall(r"`(\w+)`", rows[kind])} >= {*spec.model_fields} - shared - {kind}
     assert {*re.findall(r"`(\w+)`", rows["tiers"])} == {*jury_file.TierSpec.model_fields}
-
-
-def test_the_page_is_short() -> None:
-    assert len(PAGE.split()) <= 700
