@@ -4,6 +4,7 @@ import hashlib
 import json
 from dataclasses import replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, Self
 
@@ -105,7 +106,8 @@ class Critic(Judge):
             raise ConfigurationError("parse= is a function of the text of a reply, and does not go with logprobs=True")
         self.parse, self.image_urls, self.limits, self.store = parse, image_urls, limits or Limits(), store
         self.options = _options(self.model, temperature, max_tokens, logprobs)
-        self.cost = self.model.price(1000, 200) or 0.0
+        price = self.model.price(1000, 200)
+        self.cost = inf if price is None else price  # asked last
         self._given_name = name
         self._use(found if threshold is None else found.replace(threshold=threshold))
         if store is not None:

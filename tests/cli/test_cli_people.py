@@ -43,7 +43,7 @@ ACCEPTED: dict[str, tuple[list[dict[str, Any]], str, int]] = {  # labels, what i
     "a row without a label": ([{"id": "q0", "human_label": "PASS"}, {"id": "zz", "human_label": ""}], "alone", 1),
     "a majority": (
         [{"id": "q0", "answer": "A0.", "by": by, "human_label": one}
-         for by, one in (("a", "PASS"), ("b", "FAIL"), ("c", "PASS"))],
+         for by, one in (("a", "PASS"), ("b", "FAIL"), ("c", "pass "), ("d", True))],
         "", 1,
     ),
     "a second thought of one person": (

@@ -213,6 +213,17 @@ def test_a_cancelled_error_of_a_jurors_own_is_one_error_among_its_peers(breaks, 
     assert [judgment.status for judgment in juror.judge_many(["a", "b"])] == [ERROR, ERROR]
 
 
+def test_a_judge_that_cancels_its_own_task_ends_no_batch():
+    async def cancels(case):
+        if case.question == "b":
+            asyncio.current_task().cancel()
+        await asyncio.sleep(0.01)
+        return True
+
+    assert [one.status for one in judge(cancels).judge_many([*"abc"])] == [PASS, ERROR, PASS]
+    assert [one.status for one in Ensemble([cancels, passes, passes]).judge_many([*"abc"])] == [PASS, PASS, PASS]
+
+
 def test_a_cancelled_error_while_somebody_cancels_is_taken_for_cancellation():
     """Trap 3."""
 

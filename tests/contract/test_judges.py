@@ -4,6 +4,7 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from importlib import import_module
@@ -528,6 +529,7 @@ DIFFERENT = {  # each group has judges that differ in one setting
         lambda: tiers(last=jury(tie="pass")),
         lambda: CascadedJury([Tier("last", function)]),
     ],
+    "slots": [lambda: Slotted(1), lambda: Slotted(2)],
     "chains": [
         lambda: all_of(function, other_function),
         lambda: all_of(other_function, function),
@@ -537,6 +539,14 @@ DIFFERENT = {  # each group has judges that differ in one setting
         lambda: judge(function).with_fallbacks(Plain()),
     ],
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted(Judge):
+    limit: int
+
+    def assess(self, case):
+        return True
 
 
 def fingerprints():

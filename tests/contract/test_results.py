@@ -6,6 +6,7 @@ import os
 import random
 import time
 from collections import Counter
+from functools import reduce
 
 import pytest
 from fact_tables import each_row
@@ -108,7 +109,10 @@ def test_label_and_group_come_from_the_metadata(path):
     assert lines(path)[0].count(b'"other"') == 1
 
 
-@pytest.mark.parametrize("odd", [["a", "b"], {"a": 1}], ids=str)
+DEEP = reduce(lambda inside, _: [inside], range(400), "x")
+
+
+@pytest.mark.parametrize("odd", [["a", "b"], {"a": 1}, DEEP], ids=["a list", "a mapping", "400 lists in each other"])
 def test_a_label_or_a_group_that_is_a_list_ends_no_run(path, odd):
     """What was paid for would be lost with it."""
     rows = [{"question": "a", "metadata": {"gold": odd, "doc": odd}}, {"question": "b", "metadata": {"gold": "good"}}]
@@ -169,6 +173,27 @@ def test_errors_are_judged_again_and_have_one_line(path):
     found = judged(path, judge(Sometimes("d"), name="one"), [*"abcd", {"unknown": 1}])
     assert [result.judgment.status for result in found] == [PASS, ERROR, ERROR]
     assert [result.case and result.case.question for result in read_results(path)] == ["a", "c", "b", "d", None]
+
+
+def test_errors_that_are_not_judged_again_go_back(path):
+    judged(path, judge(Sometimes("b"), name="one"), "ab")
+    judged(path, judge(Sometimes(), name="one"), "a")
+    assert [result.judgment.status for result in read_results(path)] == [PASS, ERROR]
+    judged(path, judge(Sometimes(), name="one"), "ab")
+    assert [result.judgment.status for result in read_results(path)] == [PASS, PASS]
+
+
+def test_labels_and_groups_that_were_corrected_replace_those_of_the_lines(path):
+    counts, rows = Sometimes(), [{"question": one, "metadata": {"gold": "pass", "doc": "d", "n": 1}} for one in "abc"]
+    judged(path, counts, rows, label="gold", group="doc")
+    rows[1:] = [
+        {"question": "b", "metadata": {"gold": "fail", "doc": "e", "n": 1}},
+        {"question": "c", "metadata": {"n": 1}},
+    ]
+    with ResultsFile(path, counts, label="gold", group="doc") as results:
+        results.relabel(map(Case.of, rows))
+        assert [*results.judge(rows)] == []
+    assert [(one.human_label, one.group) for one in read_results(path)] == [("pass", "d"), ("fail", "e"), (None, None)]
 
 
 def test_a_run_whose_source_raised_goes_on_in_the_same_file(path):

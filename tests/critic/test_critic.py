@@ -458,7 +458,7 @@ class TestBudget:
         assert estimate.input_tokens > judgment.usage.input_tokens
         assert asked.cost == pytest.approx(1.2)
         unknown = Critic(ScriptedModel([YES], usd_per_token=None), "faithfulness")
-        assert (unknown.estimate(CASE).cost_complete, unknown.cost) == (False, 0.0)
+        assert (unknown.estimate(CASE).cost_complete, unknown.cost) == (False, float("inf"))
 
     def test_a_call_settles_what_it_took(self):
         budget, asked = Budget(max_usd=10), self.priced(YES)
