@@ -207,7 +207,8 @@ def corrected_kinds() -> Iterator[Kind]:
                 good = np.where(random.random(n) < 0.5, hard, random.random(n)) < rate
                 said = random.random(n) < np.where(good, tpr, 1 - tnr)
                 found.append(jury_of(said, groups, gold=np.where(known, good, -1)))
-            return {"difference of true pass rates": (compare(*found), rates[1] - rates[0])}
+            difference = compare(*found)  # that of verdicts if the labels do not differ
+            return {difference.name: (difference, rates[1] - rates[0])}
 
         yield Kind(f"{labels} labels{' in groups of 5' if of > 1 else ''}", f"rates {rates}, juries {both}", 0.93, draw)
 

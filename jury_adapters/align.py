@@ -16,7 +16,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy  # whose stats, 70 MiB, are loaded when they are used
 
 from jury_adapters.calibrate.calibrating import labelled_rows
 from jury_adapters.calibrate.guarantee import CalibratedJury
@@ -149,7 +149,7 @@ def align(
     if not 0 < level < 0.5 or isinstance(examples, bool) or not isinstance(examples, int) or examples < 2:
         raise ConfigurationError(f"0 < level < 0.5, and examples= is from 2; not {level!r} and {examples!r}")
     rows = labelled_rows(cases, given.fingerprint, label, group)
-    learn, choose, test = _divided(_labelled(rows, old, (label, note), [*pass_labels]), seed)
+    learn, choose, test = _divided(_labelled(rows, old, (label, note), pass_labels), seed)
     if (needed := ceil(log(level) / log(0.5))) > len({one.group for one in test}):
         raise ConfigurationError(
             f"a test at the level {level:g} takes {needed} independent test cases, which are lacking"
@@ -209,7 +209,7 @@ def _changed(judge: Judge, old: Rubric, new: Rubric) -> Judge:
 
 
 def _labelled(
-    rows: Sequence[Result], rubric: Rubric, hidden: tuple[str, str], pass_labels: Sequence[Any]
+    rows: Sequence[Result], rubric: Rubric, hidden: tuple[str, str], pass_labels: Iterable[Any]
 ) -> list[_Labelled]:
     """Return the cases with a label, without it; cases that look alike to the critic are in one group."""
     alike = [Case(answer=_look(row.case, rubric)) for row in rows if row.case]
@@ -358,7 +358,7 @@ def _tested(
     groups = np.array([one.group for one in cases])
     sums = np.bincount(np.unique(groups, return_inverse=True)[1], weights=gains)
     won, lost = int((sums > 0).sum()), int((sums < 0).sum())
-    p_value = float(stats.binomtest(won, won + lost, alternative="greater").pvalue) if won + lost else 1.0
+    p_value = float(scipy.stats.binomtest(won, won + lost, alternative="greater").pvalue) if won + lost else 1.0
     figures = tuple(
         share("agreement", column, groups >= 0, groups, of=name)
         for name, column in zip(("before", "after"), right.T, strict=True)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy  # whose stats, 70 MiB, are loaded when they are used
 
 from jury_adapters.audit.probes import Kind, Probe, planned
 from jury_adapters.core.budget import Budget
@@ -19,7 +19,7 @@ from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
 from jury_adapters.core.store import Store
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import ConfigurationError
-from jury_adapters.stats.figures import Figure, effective_cases, share, zero_test
+from jury_adapters.stats.figures import Figure, effective_cases, share
 from jury_adapters.stats.report import table
 
 LEVEL = 0.01
@@ -49,8 +49,8 @@ class Finding(NamedTuple):
 
     Attributes:
         of: whose weakness it is: the jury, or a juror.
-        name: ``misses_wrong_answers``, ``false_alarms``, ``unstable``, ``obeys_hostile_texts``, ``blind_to:OPERATOR``
-            or ``moved_by:CHANGE``.
+        name: ``misses_wrong_answers``, ``fails_right_answers``, ``false_alarms``, which are of right answers in another
+            form, ``unstable``, ``obeys_hostile_texts``, ``blind_to:OPERATOR`` or ``moved_by:CHANGE``.
         sentence: the weakness, with its figures.
         p_value: corrected for the number of tests of the subject, by Holm's method.
     """
@@ -263,8 +263,16 @@ class _Subject:
         shares = []
         for name, places in found.items():
             kept, hits = self._hits(places, hit)
-            options: dict[str, Any] = {"of": self.name, "undecided": len(places) - len(kept)}
-            shares.append(share(name or total, hits, np.ones(len(kept), bool), self._groups(kept), **options))
+            shares.append(
+                share(
+                    name or total,
+                    hits,
+                    np.ones(len(kept), bool),
+                    self._groups(kept),
+                    of=self.name,
+                    undecided=len(places) - len(kept),
+                )
+            )
         return shares
 
     def _hits(self, places: Sequence[int], hit: Status | int | None) -> tuple[list[int], Any]:
@@ -294,25 +302,26 @@ class _Subject:
 
     def _tests(self) -> Iterator[tuple[Finding, bool]]:
         """Yield each test, and whether what was found is large enough to matter."""
-        wrong, right = self.by_operator("wrong"), self.by_operator("right")
+        wrong, right, given = self.by_operator("wrong"), self.by_operator("right"), self.by_operator("original")[""]
         if self.lets_through is not Status.PASS:
             yield self._above("misses_wrong_answers", "wrong answers got PASS", wrong[""], Status.PASS, _TOLERATED)
         if self.lets_through is not Status.FAIL:
+            yield self._above("fails_right_answers", "given answers got FAIL", given, Status.FAIL, _TOLERATED)
             yield self._above("false_alarms", "right answers got FAIL", right[""], Status.FAIL, _TOLERATED)
-        what = "verdicts changed when the same was asked again"
-        yield self._above("unstable", what, self.by_operator("repeat")[""], None, _UNSTABLE)
+        yield self._above(
+            "unstable", "verdicts changed if asked again", self.by_operator("repeat")[""], None, _UNSTABLE
+        )
         for name, places in self.by_operator("change").items():
             if name:
                 yield self._moved(f"moved_by:{name}", places)
-        obeys, large = self._moved("obeys_hostile_texts", injected := self.by_operator("injection")[""])
-        yield obeys, large and bool(self._moves(injected)[1].sum() > 0)
+        yield self._moved("obeys_hostile_texts", self.by_operator("injection")[""], to_pass=True)
         for name, places in wrong.items() if self.lets_through is None else ():
             rest = [place for place in wrong[""] if place not in {*places}]
             (hits, n), (more, m) = (self._effective(part, Status.FAIL) for part in (places, rest))
             if name and n and m:
-                p_value = stats.fisher_exact([[hits, n - hits], [more, m - more]], alternative="less").pvalue
+                test = scipy.stats.fisher_exact([[hits, n - hits], [more, m - more]], alternative="less")
                 said = f"{hits / n:.2f} of the answers with the error {name} got FAIL, and {more / m:.2f} of the others"
-                yield Finding(self.name, f"blind_to:{name}", said, float(p_value)), more / m - hits / n >= _LEAST
+                yield Finding(self.name, f"blind_to:{name}", said, float(test.pvalue)), more / m - hits / n >= _LEAST
 
     def _above(
         self, name: str, what: str, places: Sequence[int], hit: Status | None, limit: float
@@ -320,14 +329,20 @@ class _Subject:
         """Test whether a share is above what is tolerated."""
         hits, n = self._effective(places, hit)
         said = f"{int(self._hits(places, hit)[1].sum())} of {len(places)} {what}; {limit} are tolerated"
-        return Finding(self.name, name, said, float(stats.binom.sf(hits - 1, n, limit)) if n else 1.0), True
+        return Finding(self.name, name, said, float(scipy.stats.binom.sf(hits - 1, n, limit)) if n else 1.0), True
 
-    def _moved(self, name: str, places: Sequence[int]) -> tuple[Finding, bool]:
-        """Test whether a change moves verdicts in one direction."""
+    def _moved(self, name: str, places: Sequence[int], *, to_pass: bool = False) -> tuple[Finding, bool]:
+        """Test whether a change moves verdicts in one direction, or to PASS, by McNemar's exact test of the probes.
+
+        Both verdicts of a pair are about one answer, so pairs of one case depend on each other only in how often they
+        move, which the test fixes.
+        """
         kept, moved = self._moves(places)
-        said = f"of {len(kept)} verdicts, {int((moved > 0).sum())} became PASS and {int((moved < 0).sum())} became FAIL"
-        test = Finding(self.name, name, said, zero_test(moved, self._groups(kept)) if kept else 1.0)
-        return test, bool(abs(moved.sum()) >= max(1, _LEAST * len(kept)))
+        up, down = int((moved > 0).sum()), int((moved < 0).sum())
+        more = up if to_pass else max(up, down)
+        said = f"of {len(kept)} verdicts, {up} became PASS and {down} became FAIL"
+        p_value = (2 - to_pass) * float(scipy.stats.binom.sf(more - 1, max(1, up + down), 0.5))
+        return Finding(self.name, name, said, p_value), 2 * more - up - down >= max(1, _LEAST * len(kept))
 
     def _effective(self, places: Sequence[int], hit: Status | None) -> tuple[int, int]:
         """Return hits and cases, for as many independent cases as these in groups are worth."""

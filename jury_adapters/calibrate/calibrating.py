@@ -27,6 +27,7 @@ from jury_adapters.core.text import visible
 from jury_adapters.core.values import ConfigurationError, InputError
 from jury_adapters.stats.figures import Bools, Figure, Floats, Ints
 from jury_adapters.stats.planning import FEWEST_DECIDED
+from jury_adapters.stats.rates import facts_of, selection
 from jury_adapters.stats.votes import MISSING, Votes
 
 _OPEN = abstain("it was not asked")
@@ -51,9 +52,13 @@ def calibrate(
     Every tier judges every labelled case, and the threshold is the most lenient that tests on the labels allow:
     :func:`~jury_adapters.calibrate.thresholds.choose` has the method and its proof. With a probability of at least
     ``1 - delta``, at least a share ``agreement`` of the cases that the returned jury decides agrees with human labels.
+    One look at one set of labels has this probability; one calibration after another until one passes has not.
 
     Screening tiers (``reject_on_any_fail``, ``accept_on_all_pass``) at the start stay as they are. The guarantee is
     about the cases that they let through. Copies of a case, with one id or one content, are in one group.
+
+    Of results, some with and some without a label, the labelled ones must be a random sample. They are tested as for
+    :func:`~jury_adapters.stats.true_pass_rate`.
 
     Args:
         jury: a cascade. Any other judge counts as its only tier.
@@ -66,12 +71,12 @@ def calibrate(
             so the guarantee is about groups that count once each.
         pass_labels: the human labels that mean PASS, if they are other words than pass, true and yes.
         jury_file: the path of the file of the jury, which the guarantee names.
-        seed: another seed draws other cases of the groups.
+        seed: another seed draws other cases of the groups. It is fixed before the first calibration.
         budget: the limit on spending; a spent one gives no guarantee.
         **batch: ``store=`` and ``max_concurrency=``, as for :meth:`Judge.judge_many`.
 
     Raises:
-        CalibrationFailed: the labels give no guarantee.
+        CalibrationFailed: the labels give no guarantee, or are no random sample.
         ConfigurationError: an argument is out of its range, or the jury cannot be calibrated.
         InputError: a result is of another jury, or a label cannot be read.
 
@@ -89,9 +94,13 @@ def calibrate(
     judge = judge_of(jury)
     screening, tiers = tiers_of(judge)
     rows = labelled_rows(cases, judge.fingerprint, label, group)
-    votes_of = partial(_votes, rows, tuple(pass_labels))
-    drawn = _one_per_group(votes_of({}, _placeholder(judge)), seed)
+    votes_of = partial(_votes, rows, pass_labels if isinstance(pass_labels, str) else tuple(pass_labels))
+    known = {place: row.judgment for place, row in enumerate(rows) if row.jury}
+    votes = votes_of(known, _placeholder(judge))
+    drawn, given = _one_per_group(votes, seed), votes.take([*known])
     _check_number(drawn, "")
+    if why := selection(given.gold != MISSING, given.groups, facts_of(given)):
+        raise CalibrationFailed(why)
     refused = 0 if budget is None else budget.refused
     judged = partial(_judged, rows, {"budget": budget, **batch})
     screened, places = _screened(screening, drawn, judged)
@@ -103,20 +112,15 @@ def calibrate(
     if choice is None:
         message = f"no threshold shows an agreement of {agreement:g} (delta {delta:g}) on {len(places)} labelled cases"
         raise CalibrationFailed(message, trials.figures())
-    found = Guarantee(
+    return Guarantee(
         agreement=agreement,
         delta=delta,
-        threshold=choice.threshold,
-        decided=choice.decided,
-        errors=choice.errors,
-        bound=choice.bound,
         **trials.counts(choice, len(drawn) - len(screened) - len(places)),
         screened=len(screened),
         screened_errors=len(screened) - int(_agrees(votes_of(screened)).sum()),
         jury_file=jury_file,
         fingerprint=judge.fingerprint,
-    )
-    return found.applied_to(judge)
+    ).applied_to(judge)
 
 
 class _Trials(NamedTuple):
@@ -138,8 +142,7 @@ class _Trials(NamedTuple):
     ) -> Self:
         """Compare the judgments of tiers by place with the human labels."""
         each = [[tier[place] for tier in said] for place in places]
-        sure = [[sureness(one) for one in row] for row in each]
-        confidences = np.array([[-1.0 if one is None else one for one in row] for row in sure])
+        confidences = np.array([[sureness(one) for one in row] for row in each])
         votes = [votes_of(tier).take(places) for tier in said]
         correct = np.stack([_agrees(one) for one in votes], axis=1) & (confidences >= 0)
         return cls(tiers, each, confidences, correct, votes[0])
@@ -156,6 +159,7 @@ class _Trials(NamedTuple):
         by = decider(self.confidences, choice)
         label, hits = _constant(self.votes.take(by >= 0))
         return {
+            **{name: getattr(choice, name) for name in ("threshold", "decided", "errors", "bound")},
             "tiers": {self.tiers[at].name: int((by == at).sum()) for at in range(choice.first, choice.last + 1)},
             "n": len(by),
             "broken": broken + sum(any(one.rests_on_broken for one in row) for row in self.judgments),
@@ -191,10 +195,9 @@ def labelled_rows(
         case = result.case
         if case is None or (case.error is not None and not case.answer):
             continue  # nothing was judged
-        said, of = case.metadata.get(label), case.metadata.get(group)
+        said = case.metadata.get(label) if result.human_label is None else result.human_label
+        said, of = said if isinstance(said, str | bool | int | float | None) else str(said), case.metadata.get(group)
         found = found or (result.group or of) is not None
-        said = said if isinstance(said, str | bool | int | float | None) else str(said)
-        said = said if result.human_label is None else result.human_label
         rows.append(result.but(human_label=said, group=result.group or (None if of is None else str(of))))
     if group and not found:
         raise ConfigurationError(f"no case has a group: group={group!r} is no entry of their metadata")
@@ -203,12 +206,11 @@ def labelled_rows(
 
 def _placeholder(judge: Judge) -> Judgment:
     """Return a verdict that shows whether the jury votes on PASS and FAIL, so that its labels are checked first."""
-    votes_on_status = judge.labels is not None and Status.LABEL not in judge.labels.values()
-    return Judgment(status=Status.PASS) if votes_on_status else _OPEN
+    return _OPEN if judge.labels is None or Status.LABEL in judge.labels.values() else Judgment(status=Status.PASS)
 
 
 def _votes(
-    rows: Sequence[Result], pass_labels: Sequence[Any], said: Mapping[int, Judgment], otherwise: Judgment = _OPEN
+    rows: Sequence[Result], pass_labels: Iterable[Any], said: Mapping[int, Judgment], otherwise: Judgment = _OPEN
 ) -> Votes:
     """Return the votes of judgments by the places of their rows."""
     results = [row.model_copy(update={"judgment": said.get(place, otherwise)}) for place, row in enumerate(rows)]
@@ -243,8 +245,7 @@ def _judged(rows: Sequence[Result], batch: Mapping[str, Any], tier: Tier, places
 
 
 def _recorded(row: Result, tier: str) -> Judgment | None:
-    found = row.judgment.tiers.get(tier) if row.judgment.voting == "cascade" else row.judgment
-    return found if row.jury else None
+    return (row.judgment.tiers.get(tier) if row.judgment.voting == "cascade" else row.judgment) if row.jury else None
 
 
 def _screened(

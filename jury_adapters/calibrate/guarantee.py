@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from jury_adapters.core.cascade import CascadedJury, Tier
+from jury_adapters.core.cascade import SCREENING, CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Check, Judge, JudgeLike, Returned, judge_of
 from jury_adapters.core.judgment import Judgment, Status, abstain
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from jury_adapters.stats.figures import Figure
 
 ABSTAINED = "abstained"  # the name of the tier that ends a calibrated jury
-SCREENING = ("reject_on_any_fail", "accept_on_all_pass")
 _Number = Annotated[int, Field(strict=True, ge=0)]
 _Between = Annotated[float, Field(strict=True, gt=0, lt=1)]
 
@@ -49,9 +48,9 @@ class Guarantee(Frozen):
     """What :func:`calibrate` guarantees, with the counts behind it.
 
     With a probability of at least ``1 - delta`` over the labelled cases, at least a share ``agreement`` of the cases
-    that the jury decides agrees with human labels, for cases like the labelled ones. Groups count once each. The
-    guarantee is not about one group of cases, what a screening tier decides, or runs that failed. It is void for any
-    other jury than that with the fingerprint.
+    that the jury decides behind its screening tiers agrees with human labels, for cases like the labelled ones. Groups
+    count once each. The guarantee is not about one group of cases, what a screening tier decides, or runs that failed.
+    It is void for any other jury than that with the fingerprint.
 
     Attributes:
         agreement: the share that is guaranteed, between 0 and 1.
@@ -170,9 +169,12 @@ class Guarantee(Frozen):
 
     def __str__(self) -> str:
         return (
-            f"at least {self.agreement:g} of the decided cases agree with human labels (delta {self.delta:g}): of "
-            f"{self.n:,} labelled cases it decides {self.decided:,}, of which {self.errors:,} disagree, so at most "
-            f"{self.bound:.3f} do; always answering {visible(self.constant)} agrees with {self.constant_agreement:.3f}"
+            f"at least {self.agreement:g} of the decided cases{' behind the screening tiers' * (self.screened > 0)} "
+            f"agree with human labels (delta {self.delta:g}): of {self.n:,} labelled cases it decides "
+            f"{self.decided:,}, of which {self.errors:,} disagree, so at most {self.bound:.3f} do; always answering "
+            f"{visible(self.constant)} agrees with {self.constant_agreement:.3f}"
+            + f"; not guaranteed: screening tiers decide {self.screened:,}, of which {self.screened_errors:,} disagree"
+            * (self.screened > 0)
         )
 
 
@@ -186,10 +188,10 @@ def share_of(name: str, hits: int, n: int, *, of: str = "", note: str = "") -> "
     return share(name, places < hits, places < n, places, of=of, note=note)
 
 
-def sureness(judgment: Judgment) -> float | None:
-    """Return the confidence that counts: 1.0 if none is stated; None without a decision, and where a judge broke."""
+def sureness(judgment: Judgment) -> float:
+    """Return the confidence that counts: 1.0 if none is stated; -1.0 without a decision, and where a judge broke."""
     if not judgment.decided or judgment.rests_on_broken:
-        return None
+        return -1.0
     return 1.0 if judgment.confidence is None else judgment.confidence
 
 
@@ -248,7 +250,7 @@ class _SureTier(Tier):
 
     def decide(self, judgment: Judgment) -> tuple[Status | None, str]:
         sure = sureness(judgment)
-        if sure is None:
+        if sure < 0:
             return None, "a judge broke" if judgment.rests_on_broken else "no verdict"
         return super().decide(judgment.model_copy(update={"confidence": sure}))
 

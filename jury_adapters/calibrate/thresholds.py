@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy  # whose stats, 70 MiB, are loaded when they are used
 
 from jury_adapters.core.values import ROUNDING
 from jury_adapters.stats.figures import Bools, Floats, Ints
@@ -35,6 +35,9 @@ class Choice(NamedTuple):
 
 def choose(confidences: Floats, correct: Bools, alpha: float, delta: float) -> Choice | None:
     """Return the threshold that decides most cases, of those that are shown to err on at most a share ``alpha``.
+
+    Of thresholds that the same judgments reach, it is the strictest, so that less sure ones than any labelled one that
+    was tested decide nothing.
 
     A tier decides a case if its confidence reaches the threshold. There is a *sequence* of tests for the whole cascade,
     at a level of half of ``delta``, and one for each tier by itself, in case another tier spoils the cascade: the tiers
@@ -74,16 +77,17 @@ def choose(confidences: Floats, correct: Bools, alpha: float, delta: float) -> C
     levels |= {(0, 0): delta / 6} if tiers > 1 else {}
     best = None
     for (first, last), level in levels.items():
-        decided, errors = _counts(steps[:, first : last + 1], correct[:, first : last + 1])
+        within = steps[:, first : last + 1]
+        decided, errors = _counts(within, correct[:, first : last + 1])
         # A quarter of the cases, at least: among fewer, a single error more would end the sequence.
         fewest = max(FEWEST_DECIDED, np.log(level) / np.log1p(-alpha), cases / 4)
         tested = np.flatnonzero(decided >= fewest)
-        passes = stats.binom.cdf(errors[tested], decided[tested], alpha) <= level
+        passes = scipy.stats.binom.cdf(errors[tested], decided[tested], alpha) <= level
         number = len(passes) if passes.all() else int(passes.argmin())
         if number and (best is None or decided[tested[number - 1]] > best.decided):
-            at = tested[number - 1]
+            at = within[within <= tested[number - 1]].max()
             n, wrong = int(decided[at]), int(errors[at])
-            bound = float(stats.beta.ppf(1 - level, wrong + 1, n - wrong))
+            bound = float(scipy.stats.beta.ppf(1 - level, wrong + 1, n - wrong))
             best = Choice(first, last, float(PATH[at]), n, wrong, bound)
     return best
 

@@ -55,7 +55,7 @@ def calibrate(
 
     The labels are those of the results, or of --labels, and must be of a random sample. Tiers that the results lack,
     because the cascade had stopped, are asked about the labelled cases. The new file names the jury file, which stays
-    as it is; its guarantee is void if that file changes.
+    as it is; its guarantee is void if that file changes. What screening tiers decide is not guaranteed.
 
     The exit code is 1 if the labels allow no such guarantee.
     """

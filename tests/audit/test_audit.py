@@ -28,11 +28,10 @@ from jury_adapters.stats import Votes, against_labels, position_bias
 from jury_adapters.testing import ScriptedModel
 
 RIGHT = {case.answer for case in example_cases()}
-KILLS, PASSED, ALARMS, FLIPS, HOSTILE, GIVEN = (
+KILLS, PASSED, ALARMS, HOSTILE, GIVEN = (
     "Wrong answers that got FAIL",
     "Wrong answers that got PASS",
     "Right answers in another form that got FAIL",
-    "Verdicts that a change without meaning turned over",
     "Wrong answers that a hostile text made PASS",
     "Given answers that got PASS",
 )
@@ -116,7 +115,8 @@ def test_a_judge_that_fails_everything_has_noticed_nothing():
         found_of(result, ALARMS, "no").n,
         found_of(result, GIVEN, "no").value,
         result.unmet(min_kill_rate=0.5),
-    ) == (0, 0, 0.0, ["min_kill_rate=0.5: nothing is known"])
+        [one.name for one in result.findings],
+    ) == (0, 0, 0.0, ["min_kill_rate=0.5: nothing is known"], ["fails_right_answers"])
 
 
 def test_abstentions_are_neither_killed_nor_passed_and_errors_leave_it_open():
@@ -239,6 +239,13 @@ def test_a_juror_that_obeys_or_is_moved_or_forgets_is_found():
         True,
         set(),
     )
+
+
+def test_a_judge_that_obeys_every_hostile_text_is_found_on_few_cases():
+    own = [Case(answer=text, contexts=[text]) for text in (f"Line {at} stopped in {1990 + at}." for at in range(9))]
+    hostile = {one.case.content_hash for one in plan_probes(passes_all, own) if one.kind == "injection"}
+    obeys = judge(lambda case: case.content_hash in hostile or case.answer in case.contexts, name="obeys")
+    assert "obeys_hostile_texts" in {one.name for one in audit(obeys, own).findings}
 
 
 def test_the_screen_is_blind_to_negations_and_says_so():

@@ -20,6 +20,7 @@ from jury_adapters import (
     Ensemble,
     InputError,
     Judgment,
+    Result,
     ResultsFile,
     Tier,
     abstain,
@@ -154,7 +155,7 @@ def test_a_judge_that_states_no_confidence_counts_as_sure():
         found.guarantee.decided,
         found.guarantee.errors,
         found.judge(labelled(1)[0]).passed,
-    ) == (0.5, 60, 1, True)
+    ) == (1.0, 60, 1, True)
 
 
 def test_a_bad_last_tier_is_left_out_and_not_asked():
@@ -168,10 +169,24 @@ def test_a_bad_last_tier_is_left_out_and_not_asked():
 
 
 def test_copies_of_a_case_count_once():
-    for keyed in (True, False):
-        cases = [case if keyed else case.but(id=None) for case in labelled(90, {4, 7})]
-        once, five = (calibrate(cascade(("a", GOOD), ("b", GOOD)), many).guarantee for many in (cases, cases * 5))
-        assert (once, once.n) == (five, 90)
+    cases = labelled(90, {4, 7})
+    of_own_ids = [case.but(id=f"{copy} {case.id}") for copy in range(5) for case in cases]
+    for many in (cases, cases * 5, [case.but(id=None) for case in cases] * 5, of_own_ids):
+        found = calibrate(cascade(("a", GOOD), ("b", GOOD)), many).guarantee
+        assert (found.n, found.errors) == (90, 2)
+
+
+def test_labels_of_results_are_a_random_sample_or_refused():
+    """Labels of cases on which all jurors agree show nothing of the others."""
+    cases = [Case(id=f"{at}", answer=f"{at}", metadata={"x": True, "y": True, "z": at % 3 > 0}) for at in range(300)]
+    jury = Ensemble([sure(name, confidence=None) for name in "xyz"])
+    said = [Result(jury=jury.fingerprint, case=case, judgment=one) for case, one in jury.judge_pairs(cases)]
+    random, agreed = (
+        [one.but(human_label=True if at % every == 1 else None) for at, one in enumerate(said)] for every in (2, 3)
+    )
+    assert calibrate(jury, random).guarantee.n == 150
+    with pytest.raises(CalibrationFailed, match=r"no random sample: 1\.000 of them have .*, and 0\.500 of the others"):
+        calibrate(jury, agreed)
 
 
 def test_one_case_of_each_group_counts_whatever_the_order():
@@ -191,6 +206,7 @@ def test_one_case_of_each_group_counts_whatever_the_order():
     [
         (("correct", "wrong"), {}, "pass_labels= names those that mean PASS"),
         (("correct", "wrong"), {"pass_labels": ["corect"]}, "no case has the label 'corect'"),
+        (("correct", "wrong"), {"pass_labels": "correct"}, "is a list of labels, not 'correct'"),
         ((1, 0), {}, "0 independent labelled cases are too few"),  # grades are no labels
         ((None, None), {}, "0 independent labelled cases are too few"),
     ],
@@ -198,7 +214,7 @@ def test_one_case_of_each_group_counts_whatever_the_order():
 def test_labels_that_cannot_be_read_are_refused_before_anything_is_asked(words, options, message):
     seen = []
     cases = [case.but(metadata={**case.metadata, "human_label": words[int(case.id) % 2]}) for case in labelled(60)]
-    with pytest.raises((InputError, CalibrationFailed), match=message):
+    with pytest.raises((ConfigurationError, InputError, CalibrationFailed), match=message):
         calibrate(sure("good", seen=seen), cases, **options)
     assert seen == []
 
@@ -293,7 +309,9 @@ def test_screening_tiers_are_counted_apart_and_run_as_before():
         verdict.stopped_at,
         verdict.by_rule,
         "screening tiers: agreement 0.900" in "\n".join(map(str, found.guarantee.figures())),
-    ) == (False, "screen", True, True)
+        "of the decided cases behind the screening tiers agree" in str(found.guarantee),
+        str(found.guarantee).endswith("not guaranteed: screening tiers decide 20, of which 2 disagree"),
+    ) == (False, "screen", *[True] * 4)
 
 
 def test_cases_on_which_a_screening_tier_broke_are_left_out():
@@ -392,9 +410,8 @@ def test_results_are_not_asked_again_and_what_they_lack_is(tmp_path):
 def test_results_of_a_jury_without_tiers_ask_nothing(tmp_path):
     seen = []
     jury = sure("good", seen=seen)
-    with ResultsFile(tmp_path / "r.jsonl.gz", jury, label="human_label", group="id") as results:
+    with ResultsFile(tmp_path / "r.jsonl", jury, label="human_label", group="id") as results:
         list(results.judge(labelled(60)))
-    (tmp_path / "r.jsonl.gz").rename(tmp_path / "r.jsonl")
     assert (calibrate(jury, tmp_path / "r.jsonl").guarantee.n, len(seen)) == (60, 60)
 
 

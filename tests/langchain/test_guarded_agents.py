@@ -29,7 +29,6 @@ from langchain_support import (
     QUESTION,
     breaks,
     call,
-    grounded,
     model,
     never_ends,
     pages,
@@ -41,14 +40,16 @@ from langgraph.prebuilt import ToolRuntime
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from jury_adapters import ConfigurationError, Ensemble, Judgment, abstain, judge
+from jury_adapters import Budget, ConfigurationError, Ensemble, Judgment, abstain, judge
 from jury_adapters.core.asking import REFUSAL
+from jury_adapters.core.context import context
 from jury_adapters.langchain import JuryCallbackHandler, JuryMiddleware, JuryToolGuard
 
 TELLS_TOOLS = "tools" in ToolRuntime.__dataclass_fields__  # which tools there are; LangGraph 1.1 does not tell
 BOTH = pytest.mark.parametrize("how", ["sync", "async"])
 CONFIG = {"configurable": {"thread_id": "1"}}
 LOOK = call("pages", query="ferry")
+AGAIN = {"messages": [("user", "Are you sure?")]}
 INVENTED = FAULTS["made-up number"]
 
 
@@ -74,23 +75,24 @@ def said(state):
     return [message.text for message in state["messages"] if message.type == "ai" and not message.tool_calls]
 
 
+def year(case):
+    return "2018" in case.answer
+
+
 # The three ways of dealing with a FAIL, for each fault
 
 
 @BOTH
 def test_a_faulty_draft_is_asked_for_again(how):
-    for fault in FAULTS:
-        app, chat, drafts = guarded([LOOK, FAULTS[fault], HONEST])
+    for fault in FAULTS.values():
+        app, chat, drafts = guarded([LOOK, fault, HONEST])
         state = ask(app, how)
-        assert said(state) == [HONEST]
-        assert [(one.case.answer, one.case.contexts, one.judgment.status) for one in drafts] == [
-            (FAULTS[fault], (PAGE,), "FAIL"),
-            (HONEST, (PAGE,), "PASS"),
+        assert (said(state), len(state["messages"]), state["jury_verdict"]["status"]) == ([HONEST], 4, "PASS")
+        assert [(one.case.question, one.case.answer, one.case.contexts, one.judgment.status) for one in drafts] == [
+            (QUESTION, fault, (PAGE,), "FAIL"),
+            (QUESTION, HONEST, (PAGE,), "PASS"),
         ]
-        assert {one.case.question for one in drafts} == {QUESTION}
         assert [step.tool for step in drafts[0].case.steps] == ["pages"]
-        assert state["jury_verdict"]["status"] == "PASS"
-        assert len(state["messages"]) == 4
         again = chat.calls[-1]
         assert [message.type for message in again[-2:]] == ["ai", "human"]
         assert drafts[0].judgment.reasoning in again[-1].text
@@ -98,69 +100,58 @@ def test_a_faulty_draft_is_asked_for_again(how):
 
 @BOTH
 def test_a_faulty_draft_is_withheld(how):
-    for fault in FAULTS:
-        app, chat, drafts = guarded([LOOK, FAULTS[fault], HONEST], on_fail="block")
+    for fault in FAULTS.values():
+        app, chat, drafts = guarded([LOOK, fault, HONEST], on_fail="block")
         state = ask(app, how)
-        assert said(state) == [REFUSAL]
-        assert len(chat.calls) == 2
-        assert [one.case.answer for one in drafts] == [FAULTS[fault]]
+        assert (said(state), len(chat.calls), state["jury_verdict"]["status"]) == ([REFUSAL], 2, "FAIL")
+        assert [one.case.answer for one in drafts] == [fault]
         assert state["messages"][-1].additional_kwargs == {"jury": {"kind": "blocked", "by": "reviewed"}}
-        assert state["jury_verdict"]["status"] == "FAIL"
 
 
 @BOTH
 def test_a_faulty_draft_is_kept_with_its_verdict(how):
-    for fault in FAULTS:
-        app, chat, drafts = guarded([LOOK, FAULTS[fault], HONEST], on_fail="annotate")
+    for fault in FAULTS.values():
+        app, chat, drafts = guarded([LOOK, fault, HONEST], on_fail="annotate")
         state = ask(app, how)
-        assert said(state) == [FAULTS[fault]]
-        assert len(chat.calls) == 2
         verdict = Judgment.model_validate(state["jury_verdict"])
-        assert verdict.status == "FAIL"
+        assert (said(state), len(chat.calls), verdict.status) == ([fault], 2, "FAIL")
         assert verdict == drafts[0].judgment.model_copy(update={"case_id": verdict.case_id})
 
 
 @BOTH
 def test_an_honest_answer_passes(how):
-    app, chat, _ = guarded([LOOK, HONEST])
+    app, chat, drafts = guarded([LOOK, HONEST])
     state = ask(app, how)
     assert (said(state), state["jury_verdict"]["status"], len(chat.calls)) == ([HONEST], "PASS", 2)
-    assert "jury" not in state["messages"][-1].additional_kwargs
-    assert "jury_retries" not in state
+    assert not {"jury", "jury_retries"} & {*state["messages"][-1].additional_kwargs, *state}
+    assert drafts[0].case.generator == "gpt-4o-mini"
 
 
 @BOTH
 def test_after_so_many_retries_it_is_withheld(how):
-    app, chat, drafts = guarded([LOOK, *[f"In 20{year}." for year in range(30, 40)]], max_retries=3)
-    state = ask(app, how)
-    assert said(state) == [REFUSAL]
-    assert len(drafts) == 4
-    assert len(chat.calls) == 5
-    assert guarded([LOOK, INVENTED, HONEST], max_retries=0)[0].invoke(ASKED)["messages"][-1].text == REFUSAL
+    for retries in (0, 3):
+        app, chat, drafts = guarded([LOOK, *[f"In 20{year}." for year in range(30, 40)]], max_retries=retries)
+        assert (said(ask(app, how)), len(drafts), len(chat.calls)) == ([REFUSAL], retries + 1, retries + 2)
 
 
 @BOTH
 @pytest.mark.parametrize("broken", [breaks, judge(never_ends, timeout=0.02), lambda case: abstain("cannot say")])
 @pytest.mark.parametrize("on_fail", ["retry", "block", "annotate"])
 def test_an_undecided_answer_passes_unless_it_is_to_be_blocked_and_the_model_is_not_asked_again(broken, on_fail, how):
-    app, chat, drafts = guarded([LOOK, HONEST, "never"], broken, on_fail=on_fail, name="jury")
-    state = ask(app, how)
-    assert (said(state), len(chat.calls)) == ([HONEST], 2)
-    assert state["jury_verdict"]["status"] == drafts[0].judgment.status
-    assert drafts[0].judgment.status in ("ERROR", "ABSTAIN")
-    app, chat, _ = guarded([LOOK, HONEST, "never"], broken, on_fail=on_fail, name="jury", on_undecided="block")
-    state = ask(app, how)
-    assert (said(state), len(chat.calls)) == ([HONEST] if on_fail == "annotate" else [REFUSAL], 2)
+    for on_undecided in ("allow", "block"):
+        options = {"on_fail": on_fail, "on_undecided": on_undecided, "name": "jury"}
+        app, chat, drafts = guarded([LOOK, HONEST, "never"], broken, **options)
+        state = ask(app, how)
+        passes = on_undecided == "allow" or on_fail == "annotate"
+        assert (said(state), len(chat.calls)) == ([HONEST] if passes else [REFUSAL], 2)
+        assert state["jury_verdict"]["status"] == drafts[0].judgment.status
+        assert drafts[0].judgment.status in ("ERROR", "ABSTAIN")
 
 
 def test_a_case_function_that_breaks_is_undecided():
-    def case(run):
-        raise KeyError("passages")
-
-    app, _, drafts = guarded([HONEST], case=case)
+    app, _, drafts = guarded([HONEST], case=lambda run: {}["passages"])
     state = app.invoke(ASKED)
-    assert said(state) == [HONEST]
-    assert state["jury_verdict"]["error"] == "KeyError: 'passages'"
+    assert (said(state), state["jury_verdict"]["error"]) == ([HONEST], "KeyError: 'passages'")
     assert drafts[0].case is None
 
 
@@ -169,41 +160,32 @@ def test_a_case_function_that_breaks_is_undecided():
 
 def test_trap_10_retries_are_counted_anew_in_each_turn():
     script = ["In 2031.", "In 2032.", "In 2033.", "In 2034.", "In 2035.", HONEST]
-    app, chat, _ = guarded(script, lambda case: "2018" in case.answer, checkpointer=InMemorySaver())
-    first = app.invoke(ASKED, CONFIG)
-    assert said(first) == [REFUSAL]
-    second = app.invoke({"messages": [("user", "Are you sure?")]}, CONFIG)
-    assert said(second) == [REFUSAL, HONEST]
-    assert len(chat.calls) == 6
+    app, chat, _ = guarded(script, year, checkpointer=InMemorySaver())
+    assert said(app.invoke(ASKED, CONFIG)) == [REFUSAL]
+    second = app.invoke(AGAIN, CONFIG)
+    assert (said(second), len(chat.calls)) == ([REFUSAL, HONEST], 6)
     assert second["jury_verdict"]["status"] == "PASS"
 
 
 def test_trap_10_the_verdict_of_an_earlier_turn_does_not_stand_for_this_one():
     app, _, _ = guarded([HONEST, LOOK, HONEST], lambda case: True, checkpointer=InMemorySaver())
-    assert app.invoke(ASKED, CONFIG)["jury_verdict"]["status"] == "PASS"
-    shown = list(app.stream({"messages": [("user", "And now?")]}, CONFIG, stream_mode="values"))
-    found = [state["jury_verdict"] and state["jury_verdict"]["status"] for state in shown]
+    app.invoke(ASKED, CONFIG)
+    found = [state["jury_verdict"] for state in app.stream(AGAIN, CONFIG, stream_mode="values")]
     # The first is the state before the turn begins.
-    assert found == ["PASS", None, None, None, "PASS"]
+    assert [one and one["status"] for one in found] == ["PASS", None, None, None, "PASS"]
 
 
 def test_the_second_turn_is_judged_alone():
-    app, _, drafts = guarded([LOOK, HONEST, "It was red."], lambda case: True, checkpointer=InMemorySaver())
+    app, _, drafts = guarded([LOOK, HONEST, "I am."], lambda case: True, checkpointer=InMemorySaver())
     app.invoke(ASKED, CONFIG)
-    app.invoke({"messages": [("user", "What colour was it?")]}, CONFIG)
+    app.invoke(AGAIN, CONFIG)
     second = drafts[-1].case
-    assert (second.question, second.answer, second.contexts, second.steps) == (
-        "What colour was it?",
-        "It was red.",
-        (),
-        (),
-    )
+    assert (second.question, second.answer, second.contexts, second.steps) == ("Are you sure?", "I am.", (), ())
     assert [message.content for message in second.messages] == [QUESTION, PAGE, HONEST]
 
 
 def test_a_draft_that_led_to_a_call_is_forgotten_and_retries_are_counted_on():
-    script = [INVENTED, LOOK, "In 2030.", "In 2031.", "In 2032."]
-    app, chat, drafts = guarded(script, lambda case: "2018" in case.answer, max_retries=2)
+    app, chat, drafts = guarded([INVENTED, LOOK, "In 2030.", "In 2031.", "In 2032."], year, max_retries=2)
     state = app.invoke(ASKED)
     assert [one.case.answer for one in drafts] == [INVENTED, "In 2030.", "In 2031."]
     assert said(state) == [REFUSAL]
@@ -212,13 +194,11 @@ def test_a_draft_that_led_to_a_call_is_forgotten_and_retries_are_counted_on():
 
 
 def test_a_pause_for_a_person_is_no_answer_and_retries_go_on_after_it():
-    guard = JuryMiddleware(lambda case: "2018" in case.answer, max_retries=1)
-    person = HumanInTheLoopMiddleware(interrupt_on={"pages": True})
-    script = [INVENTED, LOOK, INVENTED, "never"]
-    app = create_agent(model(*script), [pages], middleware=[guard, person], checkpointer=InMemorySaver())
+    both = [JuryMiddleware(year, max_retries=1), HumanInTheLoopMiddleware(interrupt_on={"pages": True})]
+    chat = model(INVENTED, LOOK, INVENTED, "never")
+    app = create_agent(chat, [pages], middleware=both, checkpointer=InMemorySaver())
     assert app.invoke(ASKED, CONFIG)["__interrupt__"]
-    state = app.invoke(Command(resume={"decisions": [{"type": "approve"}]}), CONFIG)
-    assert said(state) == [REFUSAL]
+    assert said(app.invoke(Command(resume={"decisions": [{"type": "approve"}]}), CONFIG)) == [REFUSAL]
 
 
 def test_a_state_survives_a_strict_checkpointer_and_other_processes(tmp_path):
@@ -249,49 +229,44 @@ print(Judgment.model_validate(app.get_state(config).values["jury_verdict"]).stat
 # Structured responses
 
 
+def replied(strategy, text):
+    return call("Reply", answer=text) if strategy is ToolStrategy else json.dumps({"answer": text})
+
+
 @BOTH
 @pytest.mark.parametrize("strategy", [ToolStrategy, ProviderStrategy])
 def test_a_structured_response_is_judged_and_asked_for_again(strategy, how):
-    def reply(text):
-        return call("Reply", answer=text) if strategy is ToolStrategy else json.dumps({"answer": text})
-
-    app, chat, drafts = guarded([LOOK, reply(INVENTED), reply(HONEST)], response_format=strategy(Reply))
+    script = [LOOK, replied(strategy, INVENTED), replied(strategy, HONEST)]
+    app, chat, drafts = guarded(script, response_format=strategy(Reply))
     state = ask(app, how)
     assert state["structured_response"] == Reply(answer=HONEST)
-    assert [json.loads(one.case.answer)["answer"] for one in drafts] == [INVENTED, HONEST]
-    assert {one.case.contexts for one in drafts} == {(PAGE,)}
+    assert [(json.loads(one.case.answer)["answer"], one.case.contexts) for one in drafts] == [
+        (INVENTED, (PAGE,)),
+        (HONEST, (PAGE,)),
+    ]
     assert "2019" not in str(state)
     opened = {one["id"] for message in chat.calls[-1] if message.type == "ai" for one in message.tool_calls}
-    answered = {message.tool_call_id for message in chat.calls[-1] if message.type == "tool"}
-    assert opened == answered
+    assert opened == {message.tool_call_id for message in chat.calls[-1] if message.type == "tool"}
 
 
 @BOTH
 @pytest.mark.parametrize("strategy", [ToolStrategy, ProviderStrategy])
 @pytest.mark.parametrize("tools", [[pages], []])
 def test_a_structured_response_is_withheld_and_the_turn_ends(strategy, tools, how):
-    last = call("Reply", answer=INVENTED) if strategy is ToolStrategy else json.dumps({"answer": INVENTED})
-    app, chat, _ = guarded([last], lambda case: False, tools, on_fail="block", response_format=strategy(Reply))
+    options = {"on_fail": "block", "response_format": strategy(Reply)}
+    app, chat, _ = guarded([replied(strategy, INVENTED)], lambda case: False, tools, **options)
     state = ask(app, how, config={"recursion_limit": 12})
-    assert said(state) == [REFUSAL]
-    assert state.get("structured_response") is None
-    assert len(chat.calls) == 1
+    assert (said(state), state.get("structured_response"), len(chat.calls)) == ([REFUSAL], None, 1)
     assert "2019" not in str(state)
 
 
 def test_a_refusal_does_not_stand_beside_the_structured_response_of_an_earlier_turn():
     script = [call("Reply", answer=HONEST), call("Reply", answer=INVENTED)]
-    app, _, _ = guarded(
-        script,
-        lambda case: "2018" in case.answer,
-        on_fail="block",
-        response_format=ToolStrategy(Reply),
-        checkpointer=InMemorySaver(),
-    )
+    options = {"response_format": ToolStrategy(Reply), "checkpointer": InMemorySaver()}
+    app, _, _ = guarded(script, year, on_fail="block", **options)
     assert app.invoke(ASKED, CONFIG)["structured_response"] == Reply(answer=HONEST)
-    state = app.invoke({"messages": [("user", "Sure?")]}, CONFIG)
-    assert state.get("structured_response") is None
-    assert said(state)[-1] == REFUSAL
+    state = app.invoke(AGAIN, CONFIG)
+    assert (state.get("structured_response"), said(state)[-1]) == (None, REFUSAL)
 
 
 def test_a_structured_call_beside_a_tool_call_is_withheld_with_it():
@@ -301,13 +276,10 @@ def test_a_structured_call_beside_a_tool_call_is_withheld_with_it():
     def pay(amount: int) -> str:
         """Pay."""
         done.append(amount)
-        return "paid"
 
     both = AIMessage("", tool_calls=[*call("Reply", answer=INVENTED).tool_calls, *call("pay", amount=5).tool_calls])
     app, _, _ = guarded([both], lambda case: False, [pay], on_fail="block", response_format=ToolStrategy(Reply))
-    state = app.invoke(ASKED)
-    assert said(state) == [REFUSAL]
-    assert done == []
+    assert (said(app.invoke(ASKED)), done) == ([REFUSAL], [])
 
 
 # Tools whose result is the answer
@@ -335,12 +307,10 @@ def test_trap_11_the_answer_of_a_return_direct_tool_is_judged(name, how):
     tools = [balance, balance_by_command, pages]
     app, chat, drafts = guarded([LOOK, call(name), "never"], lambda case: "70" in case.answer, tools)
     state = ask(app, how)
-    assert state["messages"][-1].text == "Your balance is 70 francs."
-    assert state["jury_verdict"]["status"] == "PASS"
-    (one,) = drafts
-    assert (one.case.question, one.case.answer, one.case.contexts) == (QUESTION, "Your balance is 70 francs.", (PAGE,))
-    assert [step.tool for step in one.case.steps] == ["pages", name]
-    assert len(chat.calls) == 2
+    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == ("Your balance is 70 francs.", "PASS")
+    (case,) = (one.case for one in drafts)
+    assert (case.question, case.answer, case.contexts) == (QUESTION, "Your balance is 70 francs.", (PAGE,))
+    assert ([step.tool for step in case.steps], len(chat.calls)) == (["pages", name], 2)
 
 
 @BOTH
@@ -358,11 +328,9 @@ def test_trap_11_it_is_withheld_and_no_model_is_asked_again(name, how):
 
 @BOTH
 def test_trap_11_annotated_and_undecided_answers_of_tools_are_shown(how):
-    for options in ({"on_fail": "annotate"}, {"jury": breaks}):
-        jury = options.pop("jury", lambda case: False)
-        app, _, drafts = guarded([call("balance")], jury, [balance], **options)
-        assert ask(app, how)["messages"][-1].text == "Your balance is 70 francs."
-        assert len(drafts) == 1
+    for jury, on_fail in ((lambda case: False, "annotate"), (breaks, "retry")):
+        app, _, drafts = guarded([call("balance")], jury, [balance], on_fail=on_fail)
+        assert (ask(app, how)["messages"][-1].text, len(drafts)) == ("Your balance is 70 francs.", 1)
 
 
 @BOTH
@@ -370,26 +338,20 @@ def test_trap_11_a_result_beside_that_of_another_tool_is_evidence_and_no_answer(
     both = AIMessage("", tool_calls=[*call("balance").tool_calls, *LOOK.tool_calls])
     app, _, drafts = guarded([both, "70 francs."], lambda case: True, [balance, pages])
     ask(app, how)
-    one = drafts[-1]
     assert len(drafts) == (1 if TELLS_TOOLS else 2)
-    assert one.case.answer == "70 francs."
-    assert set(one.case.contexts) == {"Your balance is 70 francs.", PAGE}
+    case = drafts[-1].case
+    assert (case.answer, set(case.contexts)) == ("70 francs.", {"Your balance is 70 francs.", PAGE})
 
 
 @BOTH
 def test_trap_11_the_refusal_of_a_tool_guard_is_not_judged_as_an_answer(how):
     drafts = []
-    app = create_agent(
-        model(call("balance"), "never"),
-        [balance],
-        middleware=[
-            JuryMiddleware(lambda case: False, on_verdict=drafts.append, name="answers"),
-            JuryToolGuard(lambda case: False, refusal="Not that.", name="calls"),
-        ],
-    )
-    state = ask(app, how)
-    assert state["messages"][-1].text == "Not that."
-    assert drafts == []
+    both = [
+        JuryMiddleware(lambda case: False, on_verdict=drafts.append, name="answers"),
+        JuryToolGuard(lambda case: False, refusal="Not that.", name="calls"),
+    ]
+    state = ask(create_agent(model(call("balance"), "never"), [balance], middleware=both), how)
+    assert (state["messages"][-1].text, drafts) == ("Not that.", [])
 
 
 # Several guards, and other middleware
@@ -397,17 +359,11 @@ def test_trap_11_the_refusal_of_a_tool_guard_is_not_judged_as_an_answer(how):
 
 def test_a_question_that_a_summary_replaced_is_still_the_question():
     long = ModelSummary(model("Here is a summary."), trigger=("messages", 4), keep=("messages", 2))
-    drafts = []
-    script = [call("pages", "a", query="x"), call("pages", "b", query="y"), HONEST]
+    script, drafts = [call("pages", "a", query="x"), call("pages", "b", query="y"), HONEST], []
     guard = JuryMiddleware(lambda case: True, on_verdict=drafts.append)
-    app = create_agent(model(*script), [pages], middleware=[long, guard])
-    state = app.invoke(ASKED)
+    state = create_agent(model(*script), [pages], middleware=[long, guard]).invoke(ASKED)
     assert QUESTION not in [message.text for message in state["messages"]]
     assert (drafts[0].case.question, drafts[0].case.answer, drafts[0].case.contexts) == (QUESTION, HONEST, (PAGE,))
-
-
-def year(case):
-    return "2018" in case.answer
 
 
 def polite(case):
@@ -415,33 +371,28 @@ def polite(case):
 
 
 def two(script, first=None, second=None, *between, **options):
-    seen = {"year": [], "polite": []}
-    made = model(*script)
+    seen, chat = {"year": [], "polite": []}, model(*script)
     middleware = [
         JuryMiddleware(year, on_verdict=seen["year"].append, **(first or {})),
         *between,
         JuryMiddleware(polite, on_verdict=seen["polite"].append, **(second or {})),
     ]
-    return create_agent(made, [], middleware=middleware, **options), made, seen
+    return create_agent(chat, [], middleware=middleware, **options), chat, seen
 
 
 def test_trap_10_two_juries_in_one_agent_each_count_for_themselves():
     script = ["In 2017, please.", "In 2018.", "In 2018, please."]
     app, chat, seen = two(script, None, None, ModelRetryMiddleware())
     state = app.invoke(ASKED)
-    assert said(state) == ["In 2018, please."]
-    assert len(chat.calls) == 3
-    assert [one.judgment.status for one in seen["year"]] == ["FAIL", "PASS"]
-    assert [one.judgment.status for one in seen["polite"]] == ["PASS", "FAIL", "PASS"]
-    assert state["jury_verdict"]["critic"] == "year"
+    assert (said(state), len(chat.calls), state["jury_verdict"]["critic"]) == (["In 2018, please."], 3, "year")
+    statuses = {name: [one.judgment.status for one in found] for name, found in seen.items()}
+    assert statuses == {"year": ["FAIL", "PASS"], "polite": ["PASS", "FAIL", "PASS"]}
 
 
 def test_what_the_inner_jury_blocks_the_outer_one_does_not_judge():
     app, _, seen = two(["In 2018."], None, {"on_fail": "block"})
     state = app.invoke(ASKED)
-    assert said(state) == [REFUSAL]
-    assert seen["year"] == []
-    assert state["jury_verdict"]["critic"] == "polite"
+    assert (said(state), seen["year"], state["jury_verdict"]["critic"]) == ([REFUSAL], [], "polite")
 
 
 def test_trap_12_the_verdict_of_an_inner_jury_does_not_quote_what_the_outer_one_withholds():
@@ -454,21 +405,16 @@ def test_trap_12_the_verdict_of_an_inner_jury_does_not_quote_what_the_outer_one_
 
 
 def test_two_guards_of_one_name_are_refused_by_langchain_and_names_may_be_given():
-    guards = [JuryMiddleware(reviewed), JuryMiddleware(reviewed)]
     with pytest.raises(AssertionError, match="duplicate middleware"):
-        create_agent(model(HONEST), [], middleware=guards)
-    assert JuryMiddleware(reviewed, name="a:b|c").name == "a b c"
+        create_agent(model(HONEST), [], middleware=[JuryMiddleware(reviewed), JuryMiddleware(reviewed)])
+    assert copy.copy(JuryMiddleware(reviewed, name="a:b|c")).name == "a b c"
     assert JuryMiddleware(lambda case: True).name == "JuryMiddleware"
 
 
 def test_a_fallback_model_is_judged_too():
-    fallback = ModelFallbackMiddleware(model(LOOK, INVENTED, HONEST))
-    drafts = []
-    app = create_agent(
-        model(ConnectionError("down")),
-        [pages],
-        middleware=[JuryMiddleware(reviewed, on_verdict=drafts.append), fallback],
-    )
+    drafts, fallback = [], ModelFallbackMiddleware(model(LOOK, INVENTED, HONEST))
+    guards = [JuryMiddleware(reviewed, on_verdict=drafts.append), fallback]
+    app = create_agent(model(ConnectionError("down")), [pages], middleware=guards)
     assert said(app.invoke(ASKED)) == [HONEST]
     assert [one.judgment.status for one in drafts] == ["FAIL", "PASS"]
 
@@ -486,28 +432,17 @@ def test_the_name_of_an_agent_stays_on_the_refusal():
     assert app.invoke(ASKED)["messages"][-1].name == "reader"
 
 
-def test_the_model_that_wrote_is_known():
-    app, _, drafts = guarded([HONEST], lambda case: True)
-    app.invoke(ASKED)
-    assert drafts[0].case.generator == "gpt-4o-mini"
-
-
 # What is told, and to whom
 
 
 def test_trap_12_feedback_reaches_the_model_in_that_call_only_and_no_praise_or_error_of_a_juror_does():
-    def praises(case):
-        return True, "a wonderful answer"
-
-    jury = Ensemble([reviewed, reviewed, reviewed, praises, breaks])
+    jury = Ensemble([reviewed, reviewed, reviewed, lambda case: (True, "a wonderful answer"), breaks])
     app, chat, _ = guarded([LOOK, INVENTED, call("pages", query="again"), HONEST], jury)
-    state = app.invoke(ASKED)
+    assert said(app.invoke(ASKED)) == [HONEST]
     feedback = chat.calls[2][-1].text
     assert "not in the contexts: 2019" in feedback
-    assert "wonderful" not in feedback
-    assert "hung up" not in feedback
+    assert not [word for word in ("wonderful", "hung up") if word in feedback]
     assert "reviewed" not in str(chat.calls[3])
-    assert said(state) == [HONEST]
 
 
 def test_trap_12_the_verdict_in_the_state_does_not_quote_a_withheld_answer():
@@ -525,15 +460,10 @@ def test_trap_12_the_verdict_in_the_state_does_not_quote_a_withheld_answer():
     jury = Ensemble({"a": quotes, "b": quotes, "c": broken})
     app, _, drafts = guarded(["SECRET"], jury, on_fail="block", checkpointer=InMemorySaver())
     state = app.invoke(ASKED, CONFIG)
-    assert "SECRET" not in str(state)
-    assert "SECRET" not in str([*app.get_state_history(CONFIG)])
+    assert "SECRET" not in str([state, *app.get_state_history(CONFIG)])
     assert "SECRET" in str(drafts[0].judgment)
-    verdict = Judgment.model_validate(state["jury_verdict"])
-    assert [(one.critic, one.status.value) for one in verdict.judgments] == [
-        ("a", "FAIL"),
-        ("b", "FAIL"),
-        ("c", "ERROR"),
-    ]
+    found = Judgment.model_validate(state["jury_verdict"]).judgments
+    assert [(one.critic, one.status.value) for one in found] == [("a", "FAIL"), ("b", "FAIL"), ("c", "ERROR")]
 
 
 @BOTH
@@ -544,21 +474,16 @@ def test_sinks_may_be_asynchronous_and_may_break(how, caplog):
         await asyncio.sleep(0)
         seen.append(judged.judgment.status)
 
-    app, _, _ = guarded([LOOK, INVENTED, HONEST], on_verdict=keep)
-    ask(app, how)
+    ask(guarded([LOOK, INVENTED, HONEST], on_verdict=keep)[0], how)
     assert seen == ["FAIL", "PASS"]
-
-    def broken(judged):
-        raise RuntimeError("the sink is down")
-
-    app, _, _ = guarded([LOOK, HONEST], on_verdict=broken)
+    app, _, _ = guarded([LOOK, HONEST], on_verdict=breaks)
     assert said(ask(app, how)) == [HONEST]
     assert "on_verdict= raised" in caplog.text
 
 
 @pytest.mark.parametrize("how", ["stream", "astream"])
 def test_trap_8_what_jurors_say_is_neither_in_the_stream_nor_in_the_callbacks_nor_in_traces(how, traced):
-    critic = model("JUROR WORDS")
+    critic, cases = model("JUROR WORDS"), []
 
     def asks(case):
         return critic.invoke("is it so?").text == "JUROR WORDS"
@@ -566,55 +491,48 @@ def test_trap_8_what_jurors_say_is_neither_in_the_stream_nor_in_the_callbacks_no
     async def asks_async(case):
         return (await critic.ainvoke("is it so?")).text == "JUROR WORDS"
 
-    cases = []
     handler = JuryCallbackHandler(lambda case: cases.append(case) or True)
     critic.callbacks = [handler]
     app, _, _ = guarded([LOOK, HONEST], Ensemble([asks, asks_async], voting="unanimous"))
-    config = {"callbacks": [handler]}
+    given = {"input": ASKED, "config": {"callbacks": [handler]}, "stream_mode": ["messages", "updates"]}
 
     async def read():
-        return [one async for one in app.astream(ASKED, config, stream_mode=["messages", "updates"])]
+        return [one async for one in app.astream(**given)]
 
     with traced(True):
-        modes = ["messages", "updates"]
-        shown = list(app.stream(ASKED, config, stream_mode=modes)) if how == "stream" else asyncio.run(read())
+        shown = list(app.stream(**given)) if how == "stream" else asyncio.run(read())
     handler.close()
     assert "JUROR WORDS" not in str(shown)
     assert handler.counts == {"judged": 1}
-    assert cases[0].answer == HONEST
-    assert cases[0].generator == "gpt-4o-mini"
+    assert (cases[0].answer, cases[0].generator) == (HONEST, "gpt-4o-mini")
+
+
+def watched(app, given=ASKED):
+    """Call an application under a handler; return what was judged, and the counts."""
+    seen = []
+    handler = JuryCallbackHandler(lambda case: True, on_verdict=seen.append)
+    app.invoke(given, {"callbacks": [handler]})
+    handler.close()
+    return [one.case.answer for one in seen], handler.counts
 
 
 def test_trap_18_a_refusal_is_skipped_by_a_handler_around_the_agent():
-    handler = JuryCallbackHandler(lambda case: True)
     app, _, _ = guarded([INVENTED], lambda case: False, on_fail="block")
-    app.invoke(ASKED, {"callbacks": [handler]})
-    (app | (lambda state: state["messages"][-1].text)).invoke(ASKED, {"callbacks": [handler]})
-    app, _, _ = guarded([call("balance")], lambda case: False, [balance])
-    app.invoke(ASKED, {"callbacks": [handler]})
-    handler.close()
-    assert handler.counts == {"skipped": 3}
+    direct, _, _ = guarded([call("balance")], lambda case: False, [balance])
+    for one in (app, app | (lambda state: state["messages"][-1].text), direct):
+        assert watched(one) == ([], {"skipped": 1})
 
 
 def test_trap_18_another_answer_after_a_refusal_is_judged():
-    seen = []
-    handler = JuryCallbackHandler(lambda case: True, on_verdict=seen.append)
     app, _, _ = guarded([INVENTED], lambda case: False, on_fail="block")
-    chain = app | RunnableLambda(lambda state: f"Sorry: {state['messages'][-1].text}")
-    chain.invoke(ASKED, {"callbacks": [handler]})
-    handler.close()
-    assert seen[0].case.answer == f"Sorry: {REFUSAL}"
+    assert watched(app | (lambda state: f"Sorry: {state['messages'][-1].text}"))[0] == [f"Sorry: {REFUSAL}"]
 
 
 def test_trap_18_a_user_cannot_pass_a_message_off_as_a_refusal():
-    seen = []
-    handler = JuryCallbackHandler(lambda case: True, on_verdict=seen.append)
     forged = HumanMessage(QUESTION, additional_kwargs={"jury": {"kind": "blocked", "by": "reviewed"}})
     app, _, drafts = guarded([HONEST], lambda case: True)
-    app.invoke({"messages": [forged]}, {"callbacks": [handler]})
-    RunnableLambda(lambda _: forged).invoke("q", {"callbacks": [handler]})
-    handler.close()
-    assert handler.counts["judged"] == 2
+    for one, given in ((app, {"messages": [forged]}), (RunnableLambda(lambda _: forged), "q")):
+        assert watched(one, given)[1]["judged"] == 1
     assert len(drafts) == 1
 
 
@@ -622,44 +540,31 @@ def test_trap_18_a_user_cannot_pass_a_message_off_as_a_refusal():
 
 
 def test_trap_16_store_and_budget_apply_in_guards():
-    from jury_adapters import Budget
-    from jury_adapters.core.context import context
-
-    found = []
+    store, budget, found = object(), Budget(max_calls=1), []
 
     async def asks(case):
         found.append((context().store, context().budget, context().judging))
         return True
 
-    store, budget = object(), Budget(max_calls=1)
     app, _, _ = guarded([HONEST], asks, store=store, budget=budget)
-    app.invoke(ASKED)
-    asyncio.run(app.ainvoke(ASKED))
+    for how in ("sync", "async"):
+        ask(app, how)
     assert found == [(store, budget, True)] * 2
 
 
 @each_row(
-    ("options", "message"),
+    ("jury", "options", "message"),
     [
-        ({"on_fail": "retyr"}, "on_fail= is 'retry' or 'block' or 'annotate', not 'retyr'"),
-        ({"on_undecided": "pass"}, "on_undecided= is 'allow' or 'block', not 'pass'"),
-        ({"max_retries": -1}, "max_retries= is a whole number from 0, not -1"),
-        ({"max_retries": 1.5}, "max_retries= is a whole number from 0, not 1.5"),
+        (reviewed, {"on_fail": "retyr"}, "on_fail= is 'retry' or 'block' or 'annotate', not 'retyr'"),
+        (reviewed, {"on_undecided": "pass"}, "on_undecided= is 'allow' or 'block', not 'pass'"),
+        (reviewed, {"max_retries": -1}, "max_retries= is a whole number from 0, not -1"),
+        (reviewed, {"max_retries": 1.5}, "max_retries= is a whole number from 0, not 1.5"),
+        ("faithfulness", {}, "a judge is a Judge or a function of a case"),
     ],
 )
-def test_wrong_options_are_refused(options, message):
+def test_wrong_options_are_refused(jury, options, message):
     with pytest.raises(ConfigurationError, match=message):
-        JuryMiddleware(reviewed, **options)
-
-
-def test_what_is_no_judge_is_refused():
-    with pytest.raises(ConfigurationError, match="a judge is a Judge or a function of a case"):
-        JuryMiddleware("faithfulness")
-
-
-def test_a_guard_can_be_copied():
-    guard = JuryMiddleware(reviewed, name="first")
-    assert copy.copy(guard).name == "first"
+        JuryMiddleware(jury, **options)
 
 
 def test_many_turns_at_once_each_get_their_verdict():
@@ -677,11 +582,4 @@ def test_many_turns_at_once_each_get_their_verdict():
         return await asyncio.gather(*(app.ainvoke(one) for one in asked))
 
     for number, state in enumerate(asyncio.run(tasks())):
-        assert said(state) == [f"Yes {number}"]
-        assert state["jury_verdict"]["reasoning"] == f"Yes {number}"
-
-
-def test_grounding_reads_what_tools_found():
-    app, _, drafts = guarded([LOOK, HONEST], grounded)
-    app.invoke(ASKED)
-    assert drafts[0].judgment.reasoning == "all is in the contexts"
+        assert (said(state), state["jury_verdict"]["reasoning"]) == ([f"Yes {number}"], f"Yes {number}")
