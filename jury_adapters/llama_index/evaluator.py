@@ -31,10 +31,10 @@ class JuryEvaluationResult(EvaluationResult):
     ``score`` is 1.0 if the response is better, 0.0 if the second one is, and 0.5 for a tie, whose ``passing`` is None.
 
     Attributes:
-        verdict: the judgment; ``model_dump`` leaves it out.
+        verdict: the judgment.
     """
 
-    verdict: Judgment | None = Field(None, exclude=True, repr=False)
+    verdict: Judgment | None = Field(None, repr=False)
 
 
 class JuryEvaluator(BaseEvaluator):
@@ -46,8 +46,8 @@ class JuryEvaluator(BaseEvaluator):
     ``variables`` show; ``reference=``, ``generator=``, ``id=`` and, for a jury that compares, ``second_response=`` are
     fields of it.
 
-    The steps of an agent are those that its response tells. What a tool returned counts as found also if the tool asked
-    a model; :class:`JurySpanHandler` sees that.
+    The steps of an agent are those that its response tells; of an agent with a structured response, that is the answer.
+    What a tool returned counts as found also if the tool asked a model; :class:`JurySpanHandler` sees that.
 
     Args:
         jury: the jury, or a function of a case.

@@ -21,7 +21,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.store import Store
 from jury_adapters.core.values import ConfigurationError, check_whole, check_word
 from jury_adapters.inputs.run import Run, default_case
-from jury_adapters.llama_index.reading import again, complete, is_blocked, retrieved, run_of
+from jury_adapters.llama_index.reading import again, complete, is_blocked, run_of
 
 _log = logging.getLogger(__name__)
 
@@ -30,12 +30,15 @@ class JuryGuardQueryEngine(BaseQueryEngine):
     """Query engine that judges each answer of another one before it returns it.
 
     On FAIL the engine is asked again, with the jury's reasons in the query, at most ``max_retries`` times; after that
-    the user gets ``refusal``, or with ``on_fail="annotate"`` the last answer. A streamed answer is read to its end
-    first, and what is returned streams again. The refusal of a guard inside the engine is returned as it is.
+    the user gets ``refusal``, or with ``on_fail="annotate"`` the last answer. After a FAIL in the same query, an answer
+    about which the jury abstains or breaks counts as rejected, since it may be the same. A streamed answer is read to
+    its end first, and what is returned streams again. The refusal of a guard inside the engine is returned as it is.
 
-    The response has ``metadata["jury"]``: ``outcome`` (``passed``, ``annotated``, ``unjudged`` or ``blocked``),
-    ``attempts``, and ``verdict``, the judgment as JSON values, without texts if the answer was withheld. A refusal
-    keeps the retrieved source nodes, and nothing else of the rejected answer. ``on_verdict`` gets everything.
+    The response has ``metadata["jury"]``: ``outcome`` (``passed``, ``annotated``, ``unjudged``, which is neither PASS
+    nor FAIL, or ``blocked``), ``attempts``, and ``verdict``, the judgment as JSON values, without texts if the answer
+    was withheld. A refusal has no source nodes and nothing else of the rejected answer. ``on_verdict`` gets everything.
+
+    The case is made by :func:`run_of`, which knows the response alone.
 
     In a retry, an engine that searches by embeddings still searches by the question alone; one that searches by words
     also searches by the reasons.
@@ -45,8 +48,9 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         jury: the jury, or a function of a case.
         max_retries: how often the engine is asked again, from 0.
         on_fail: ``block`` or ``annotate``.
-        on_undecided: whether an answer is returned if the jury abstains or breaks: ``allow``, since an outage of the
-            judge is not one of the application, or ``block``. The engine is not asked again for that.
+        on_undecided: whether an answer is returned if the jury abstains, breaks or gives a label that is neither good
+            nor bad: ``allow``, since an outage of the judge is not one of the application, or ``block``. The engine is
+            not asked again for that.
         refusal: what the user gets instead of the answer.
         case: makes the case of a run.
         on_verdict: called with the :class:`JudgedRun` of each answer before the query goes on, in a thread if it is a
@@ -90,20 +94,18 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         return {"engine": self.engine}
 
     def _query(self, query_bundle: QueryBundle) -> Any:
-        asked, attempts = query_bundle, 0
-        while asked is not None:
-            response, attempts = self.engine.query(asked), attempts + 1
-            judgment = loop.run(self._judged(query_bundle, response))
-            asked = self._asked_again(query_bundle, judgment, attempts)
-        return self._returned(response, judgment, attempts)
+        judgments: list[Any] = []
+        while asked := self._next(query_bundle, judgments):
+            response = self.engine.query(asked)
+            judgments.append(loop.run(self._judged(query_bundle, response)))
+        return self._returned(response, judgments)
 
     async def _aquery(self, query_bundle: QueryBundle) -> Any:
-        asked, attempts = query_bundle, 0
-        while asked is not None:
-            response, attempts = await self.engine.aquery(asked), attempts + 1
-            judgment = await self._judged(query_bundle, response)
-            asked = self._asked_again(query_bundle, judgment, attempts)
-        return self._returned(response, judgment, attempts)
+        judgments: list[Any] = []
+        while asked := self._next(query_bundle, judgments):
+            response = await self.engine.aquery(asked)
+            judgments.append(await self._judged(query_bundle, response))
+        return self._returned(response, judgments)
 
     async def _judged(self, asked: QueryBundle, response: Any) -> Judgment | None:
         """Judge an answer by the question of the user, and tell ``on_verdict``; None for the refusal of a guard."""
@@ -118,36 +120,49 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             _log.warning("on_verdict= raised", exc_info=True)
         return judged.judgment
 
-    def _asked_again(self, asked: QueryBundle, judgment: Judgment | None, attempts: int) -> Any:
-        """Return the query with the reasons, which are set apart and not searched by; None to ask no more."""
-        if judgment is None or judgment.status is not Status.FAIL or attempts > self.max_retries:
+    def _next(self, asked: QueryBundle, judgments: list[Any]) -> QueryBundle | None:
+        """Return the query, later with the reasons, which are set apart and not searched by; None to ask no more."""
+        last = judgments[-1] if judgments else None
+        if judgments and (last is None or last.status is not Status.FAIL or len(judgments) > self.max_retries):
             return None
-        text = (
-            f"{asked.query_str}\n\nAn earlier answer was reviewed and not accepted. {review_of(judgment)}\n"
-            "Put that right. Do not mention the review."
+        return (
+            asked
+            if last is None
+            else replace(
+                asked,
+                query_str=f"{asked.query_str}\n\nAn earlier answer was reviewed and not accepted. {review_of(last)}\n"
+                "Put that right. Do not mention the review.",
+                custom_embedding_strs=[*asked.embedding_strs],
+            )
         )
-        return replace(asked, query_str=text, custom_embedding_strs=[*asked.embedding_strs])
 
-    def _returned(self, response: Any, judgment: Judgment | None, attempts: int) -> Any:
+    def _returned(self, response: Any, judgments: list[Any]) -> Any:
         """Return what the user gets: the answer with its verdict, or the refusal."""
+        judgment, is_async = judgments[-1], isinstance(response, AsyncStreamingResponse)
         if judgment is None:
             return response
-        shown = self.asking.lets_through(judgment) or (judgment.decided and self.on_fail == "annotate")
-        outcome = "annotated" if judgment.passed is False else "passed" if judgment.decided else "unjudged"
-        if not shown:
-            outcome, nodes, judgment = "blocked", retrieved(response.source_nodes), without_texts(judgment)
+        # An answer without a decision may be one that was rejected before.
+        rejected = any(one.passed is False for one in (judgments[-1:] if judgment.decided else judgments))
+        outcome = "annotated" if rejected else "passed" if judgment.passed else "unjudged"
+        if (rejected and self.on_fail == "block") or not (
+            judgment.passed is False or self.asking.lets_through(judgment)
+        ):
+            outcome, judgment = "blocked", without_texts(judgment)
             response = (  # in place of a stream, a stream
-                type(response)(
-                    again([self.refusal], isinstance(response, AsyncStreamingResponse)),
-                    nodes,
-                    response_txt=self.refusal,
-                )
+                type(response)(again([self.refusal], is_async), response_txt=self.refusal)
                 if isinstance(response, StreamingResponse | AsyncStreamingResponse)
-                else Response(self.refusal, nodes)
+                else Response(self.refusal)
             )
-        verdict = judgment.model_dump(mode="json", exclude_defaults=True)
-        facts = {"outcome": outcome, "attempts": attempts, "verdict": verdict}
-        return replace(response, metadata={**(response.metadata or {}), "jury": facts})
+        facts = {
+            "outcome": outcome,
+            "attempts": len(judgments),
+            "verdict": judgment.model_dump(mode="json", exclude_defaults=True),
+        }
+        metadata = {**(response.metadata or {}), "jury": facts}
+        # LlamaIndex gives an asynchronous stream in one piece if its text is known.
+        return replace(
+            response, metadata=metadata, **({"response_txt": None} if is_async and outcome != "blocked" else {})
+        )
 
 
 class JuryNodePostprocessor(BaseNodePostprocessor):
@@ -159,7 +174,8 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
 
     Args:
         jury: the jury, such as ``Critic(model, "passage_relevance")``, or a function of a case.
-        on_undecided: whether to ``keep`` or ``drop`` a node about which the jury abstains or breaks.
+        on_undecided: whether to ``keep`` or ``drop`` a node about which the jury abstains, breaks, or gives a label
+            that is neither good nor bad.
         store: where judgments are kept.
         budget: the limit on spending.
 

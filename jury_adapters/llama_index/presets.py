@@ -63,14 +63,10 @@ class _Preset(JuryEvaluator):
         store: Store | None = None,
         budget: Budget | None = None,
     ) -> None:
-        if sum(one is not None for one in (llm, llms, jury)) > 1:
-            raise ConfigurationError(f"{type(self).__name__} takes one of llm=, llms= and jury=")
-        if llm is None and llms is None and jury is None:
-            if getattr(Settings, "_llm", None) is None:  # reading it would make a model of OpenAI
-                raise ConfigurationError(
-                    f"{type(self).__name__} needs a judge: llm=, llms=[...], jury= or Settings.llm"
-                )
-            llm = Settings.llm
+        if llm is None and llms is None and jury is None and getattr(Settings, "_llm", None) is not None:
+            llm = Settings.llm  # reading one that was not set would make a model of OpenAI
+        if sum(one is not None for one in (llm, llms, jury)) != 1:
+            raise ConfigurationError(f"{type(self).__name__} takes one of llm=, llms=[...], jury= and Settings.llm")
         if jury is None:
             critics = [self._critic(one) for one in (llms if llms is not None else [llm])]
             jury = critics[0] if len(critics) == 1 else Ensemble(critics, voting=voting)

@@ -39,8 +39,8 @@ _ANSWERS = (
     ChatResponse,
     ChatMessage,
 )
-# SubQuestionQueryEngine and MultiStepQueryEngine put the answers of their models among the source nodes.
-_PARTIAL_ANSWER = re.compile(r"(?s)Sub question: .*?\nResponse: |\nQuestion: .*?\nAnswer: ")
+# SubQuestionQueryEngine, MultiStepQueryEngine and RecursiveRetriever write the answers of engines into nodes.
+_PARTIAL_ANSWER = re.compile(r"(?s)(Sub question|Query): .*?\nResponse: |\nQuestion: .*?\nAnswer: ")
 _ROLE = re.compile(r"(?m)^(user|assistant|system|tool): ")
 
 
@@ -48,7 +48,9 @@ def run_of(query: Any, response: Any, **facts: Any) -> Run:
     """Return the run of a query and its response, as the evaluators and the span handler read them.
 
     ``default_case(run_of(query, response))`` is the case. Contexts are the source nodes of the response, with the
-    metadata that the writer saw, and what the tools of an agent found; what a model wrote is none.
+    metadata that the writer saw, and what the tools of an agent found; what a model wrote is none. A response does not
+    tell who wrote a node: that an engine behind a retriever wrote it is known by its form alone, and not if it has the
+    form of a page.
 
     Args:
         query: the question: a text, a ``QueryBundle``, a message, or a mapping with ``question`` and ``messages``.
@@ -75,11 +77,15 @@ def _outputs(response: Any) -> Any:
         return {"answer": response} if isinstance(response, str) else response
     if unread(response) or getattr(response, "is_done", True) is False:
         raise InputError("the answer is a stream that was not read; evaluators read it")
-    said = response if isinstance(response, ChatMessage) else first_of(response, "response_txt", "response", "message")
-    if isinstance(said, ChatMessage):
-        said = text_of(said) or getattr(response, "structured_response", None) or ""
-    # As text, so that what a model wrote into a field named "contexts" is no evidence.
-    return {"answer": said if isinstance(said, str | None) else to_json(said, fallback=str).decode()}
+    return {"answer": _answer_in(response)}
+
+
+def _answer_in(response: Any) -> str | None:
+    """Return what the user gets as text, so that what a model wrote into a field named "contexts" is no evidence."""
+    said = first_of(response, "structured_response", "response_txt", "response", "message")
+    if isinstance(response, ChatMessage) or isinstance(said, ChatMessage):
+        return text_of(said or response) or ""
+    return said if isinstance(said, str | None) else to_json(said, fallback=str).decode()
 
 
 def unread(response: Any) -> str:
@@ -108,19 +114,30 @@ def _text_of_query(query: Any) -> Any:
     return text_of(query) if isinstance(query, ChatMessage) else getattr(query, "query_str", query)
 
 
-def retrieved(nodes: Iterable[Any]) -> list[Any]:
-    """Return the nodes among values, without the answers that an engine's own model wrote to parts of a question."""
-    return [
-        one
-        for one in nodes
-        if isinstance(one, BaseNode | NodeWithScore)
-        and not (
-            isinstance(one, NodeWithScore)
-            and one.score is None
-            and not one.node.metadata
-            and _PARTIAL_ANSWER.match(one.node.get_content())
-        )
-    ]
+def retrieved(nodes: Iterable[Any], answers: Iterable[Any] | None = None, found: Iterable[Any] = ()) -> list[Any]:
+    """Return the nodes without those into which LlamaIndex wrote the answer of an engine.
+
+    Args:
+        nodes: nodes.
+        answers: the responses of the engines that were asked before. If they are not known, a node is told by its form:
+            it belongs to no document, and has the metadata of a response, or none and the words that LlamaIndex puts
+            around an answer.
+        found: nodes that were found before.
+    """
+    told = None if answers is None else tuple(filter(None, ((_answer_in(one) or "").strip() for one in answers)))
+    known = {one.node_id for one in found}
+    return [one for one in nodes if one.node_id in known or not _holds_answer(getattr(one, "node", one), told)]
+
+
+def _holds_answer(node: Any, told: tuple[str, ...] | None) -> bool:
+    text: str = node.get_content()
+    return (
+        text.rstrip().endswith(told)
+        if told is not None
+        else not node.relationships
+        and all(isinstance(one, Mapping) for one in node.metadata.values())
+        and bool(node.metadata or _PARTIAL_ANSWER.match(text))
+    )
 
 
 def nodes_of(response: Any) -> list[Any]:
@@ -131,8 +148,8 @@ def nodes_of(response: Any) -> list[Any]:
     told = response if isinstance(response, list | tuple) else getattr(response, "source_nodes", None)
     found = [one for one in told or () if isinstance(one, BaseNode | NodeWithScore)]
     calls = (*(getattr(response, "tool_calls", None) or ()), *(getattr(response, "sources", None) or ()))
-    outputs = [output for one in calls if isinstance(output := getattr(one, "tool_output", one), ToolOutput)]
-    inside = [node for output in outputs for node in nodes_of(output.raw_output)]
+    outputs = (getattr(one, "tool_output", one) for one in calls)
+    inside = [node for one in outputs if isinstance(one, ToolOutput) for node in nodes_of(one.raw_output)]
     return found or inside or nodes_of(getattr(response, "raw", None))  # of a tool that answers for its agent
 
 
@@ -145,9 +162,7 @@ def steps_of(response: Any) -> Iterator[Step]:
         yield step_of(call.tool_name, call.tool_kwargs, output)
 
 
-def step_of(
-    tool: str, arguments: Mapping[str, Any], result: Any, error: BaseException | None = None, *, wrote: bool = False
-) -> Step:
+def step_of(tool: str, arguments: Any, result: Any, error: BaseException | None = None, *, wrote: bool = False) -> Step:
     """Return the call of a tool. Its output is no evidence if a model wrote it, or if the nodes behind it count.
 
     Args:
@@ -161,8 +176,12 @@ def step_of(
     raw = result.raw_output if isinstance(result, ToolOutput) else result
     if error is not None or getattr(result, "is_error", False):
         return Step(tool=tool, arguments=arguments, error=str(said or (error and error_text(error)) or "it failed"))
-    echo = wrote or isinstance(raw, _ANSWERS) or bool(nodes_of(raw))
-    return Step(tool=tool, arguments=arguments, output=None if said is None else str(said), echo=echo)
+    return Step(
+        tool=tool,
+        arguments=arguments,
+        output=None if said is None else str(said),
+        echo=wrote or isinstance(raw, _ANSWERS) or bool(nodes_of(raw)),
+    )
 
 
 def asked_in(kind: str, arguments: Mapping[str, Any]) -> Any:
@@ -178,22 +197,23 @@ def asked_in(kind: str, arguments: Mapping[str, Any]) -> Any:
         return {"question": arguments.get("message"), "messages": [*(arguments.get("chat_history") or ())]}
     if kind == "tool":
         named = {name: one for name, one in arguments.items() if name != "kwargs" and (one or name != "args")}
-        named |= arguments.get("kwargs", {})
-        return {name: one for name, one in named.items() if type(one).__name__ != "Context"}  # that of the workflow
-    start = arguments.get("start_event")
-    given = arguments.get("kwargs") if start is None else _fields(start)
+        # Without the context of the workflow.
+        return {
+            name: one
+            for name, one in {**named, **arguments.get("kwargs", {})}.items()
+            if type(one).__name__ != "Context"
+        }
+    given = arguments.get("kwargs") if (start := arguments.get("start_event")) is None else _fields(start)
     fields = {name: one for name, one in (given or {}).items() if one is not None}
     if kind == "workflow":
         return fields
-    asked = _text_of_query(fields.get("user_msg"))
     messages = {"messages": [*(fields.get("chat_history") or ())]}
-    return {"question": asked, **messages} if asked is not None else messages
+    return {"question": _text_of_query(fields["user_msg"]), **messages} if "user_msg" in fields else messages
 
 
 def is_blocked(response: Any) -> bool:
     """Whether a response is the refusal of a guard."""
-    marks = getattr(_result_of(response), "metadata", None)
-    return str(field_of(field_of(marks, "jury"), "outcome")) == "blocked"
+    return str(field_of(field_of(field_of(_result_of(response), "metadata"), "jury"), "outcome")) == "blocked"
 
 
 def earlier_in(arguments: Mapping[str, Any], asked: str) -> list[Any]:
@@ -257,8 +277,7 @@ async def complete(response: Any, waiting: asyncio.AbstractEventLoop | None = No
 async def _read(response: Any) -> None:
     if isinstance(response, AsyncStreamingResponse) and response._lock.locked():
         raise InputError("the stream of this answer is being read; evaluate it before, or read it to its end")
-    name = unread(response)
-    if not name:
+    if not (name := unread(response)):
         return
     stream: Any = getattr(response, name)
     tokens: list[Any] = []

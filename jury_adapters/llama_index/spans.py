@@ -25,6 +25,7 @@ from jury_adapters.core.judge import JudgeLike
 from jury_adapters.core.queue import JudgeQueue
 from jury_adapters.core.store import Store
 from jury_adapters.core.values import ConfigurationError, error_text
+from jury_adapters.inputs.messages import field_of
 from jury_adapters.inputs.run import Run, default_case
 from jury_adapters.llama_index.reading import (
     asked_in,
@@ -65,7 +66,8 @@ class _Node:
         parent: what it runs in.
         judged: whether it is judged.
         documents: the nodes that were found in it.
-        steps: the calls of tools in it.
+        answers: the responses of the engines in it.
+        steps: the calls of tools in it, and when each began.
         model: the model that was asked last.
         wrote: whether a model was asked in it.
         earlier: the conversation before the question, as a model got it.
@@ -77,7 +79,8 @@ class _Node:
     parent: "_Node | None"
     judged: bool = False
     documents: list[Any] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    answers: list[Any] = field(default_factory=list)
+    steps: list[tuple[float, Step]] = field(default_factory=list)
     model: str | None = None
     wrote: bool = False
     earlier: list[Any] = field(default_factory=list)
@@ -87,22 +90,28 @@ class _Node:
 
     def run(self, response: Any = None, error: str | None = None) -> Run:
         """Return what the jury judges."""
-        told = Run() if response is None else run_of(None, response)
+        told, is_flow = Run() if response is None else run_of(None, response), self.begun.kind in _FLOWS
         inputs: Any = self.begun.inputs
-        if self.earlier and not inputs.get("messages"):
-            inputs = {**inputs, "messages": self.earlier}
-        found, heard = retrieved(self.documents), {step.tool for step in self.steps}
         return replace(
             self.begun,
-            inputs=inputs,
+            inputs={**inputs, "messages": self.earlier} if self.earlier and not inputs.get("messages") else inputs,
             outputs=told.outputs,
             # An engine tells what its writer saw; an agent does not know what was found inside its tools.
-            documents=(found or told.documents) if self.begun.kind in _FLOWS else (told.documents or found),
-            steps=(*self.steps, *(step for step in told.steps if step.tool not in heard)),
+            documents=(self.documents if is_flow else ()) or self.found(nodes_of(response)) or self.documents,
+            steps=[*_in_order(self.calls(), told.steps)],
             generator=self.model,
             error=error,
             elapsed_s=monotonic() - self.started,
         )
+
+    def found(self, nodes: list[Any]) -> list[Any]:
+        """Return the nodes that were found; what an engine found stands for the nodes with its answer."""
+        kept = retrieved(nodes, self.answers, self.documents)
+        return kept if len(kept) == len(nodes) else kept + self.documents
+
+    def calls(self) -> list[Step]:
+        """Return the calls of tools in their order; those inside a tool come before its own."""
+        return [step for _, step in sorted(self.steps, key=lambda one: one[0])]
 
 
 class JurySpanHandler(JudgeQueue):
@@ -111,9 +120,10 @@ class JurySpanHandler(JudgeQueue):
     It hears LlamaIndex's instrumentation from :meth:`attach` to :meth:`close`, in the whole process: queries, chats and
     agents, synchronous, asynchronous and streamed. The outermost run is judged, once. Its contexts are the source nodes
     of its response, else what retrievers and tools found; its steps are all calls of tools in it, also those of agents
-    inside tools and of sub-agents. What a tool returned that asked a model is no context, but the nodes that were
-    retrieved in it are. It raises nothing into the application and does not make it wait. What a judge of this package
-    calls itself is not judged; LlamaIndex's own evaluators are queries like any other, which ``select=`` can leave out.
+    inside tools and of sub-agents. What a tool returned that asked a model is no context, and neither is a node with
+    the answer of an engine, but the nodes that were retrieved for them are. It raises nothing into the application and
+    does not make it wait. What a judge of this package calls itself is not judged; LlamaIndex's own evaluators are
+    queries like any other, which ``select=`` can leave out.
 
     A streamed query is judged when it was read to its end; a streamed chat when LlamaIndex has written its answer into
     the memory, whoever reads it. A run that raised is FAIL without asking the jury.
@@ -250,12 +260,13 @@ class JurySpanHandler(JudgeQueue):
                     },
                 ),
                 parent,
+                memory=getattr(instance, "_memory", None) if kind == "chat" else None,
             )
-            node.memory = getattr(instance, "_memory", None) if kind == "chat" else None
+            self._keep(id_, node)  # also if the choice raises, so that it is made once
             if parent is None:
                 node.judged = bool(self.select(node.begun)) if callable(self.select) else kind in self.select
-            if parent is not None or node.judged:
-                self._keep(id_, node)
+                if not node.judged:
+                    del self._open[id_]
 
     def _writing(self, instance: Any, arguments: Mapping[str, Any]) -> _Node | None:
         """Return the chat whose streamed answer a span writes, in a thread that knows nothing of it."""
@@ -282,8 +293,11 @@ class JurySpanHandler(JudgeQueue):
         """Have a run judged when a stream of its response was read; ``name`` is the field with the stream."""
         readings = vars(response).setdefault(_READINGS, {})
         if id(self) not in readings:
-            nodes, sources = [*response.source_nodes], [*getattr(response, "sources", ())]
-            readings[id(self)] = _Reading(self, node, AgentChatResponse(source_nodes=nodes, sources=sources))
+            readings[id(self)] = _Reading(
+                self,
+                node,
+                AgentChatResponse(source_nodes=[*response.source_nodes], sources=[*getattr(response, "sources", ())]),
+            )
             readings[id(self)].watch(response)
         if name:
             stream = getattr(response, name)
@@ -293,8 +307,7 @@ class JurySpanHandler(JudgeQueue):
     def _keep(self, id_: str, node: _Node) -> None:
         self._open[id_] = node
         while len(self._open) > _MOST_OPEN:
-            oldest = next(iter(self._open))
-            lost = self._open.pop(oldest)
+            lost = self._open.pop(oldest := next(iter(self._open)))
             if lost.judged and lost.begun.id == oldest:
                 self.count("evicted")
 
@@ -423,19 +436,32 @@ def _pass_on(node: _Node, parent: _Node, result: Any, error: BaseException | Non
     """Add what was found in a run or a tool to the run around it."""
     failed = error is not None or bool(getattr(result, "is_error", False))
     # What a failed attempt found is not what the answer rests on, but its calls were made.
-    parent.steps += (step.model_copy(update={"echo": True}) for step in node.steps) if failed else node.steps
-    if node.begun.kind == "tool":
-        arguments: Any = node.begun.inputs
-        parent.steps.append(step_of(node.begun.name, arguments, result, error, wrote=node.wrote))
-        if not failed:  # the model reads what the tool returned, unless another model wrote that from the nodes
-            parent.documents += nodes_of(getattr(result, "raw_output", None)) or (node.documents if node.wrote else ())
+    steps = [step.model_copy(update={"echo": True}) if failed else step for step in node.calls()]
+    kind = node.begun.kind
+    if kind == "tool":
+        steps.append(step_of(node.begun.name, node.begun.inputs, result, error, wrote=node.wrote))
     else:
-        if not failed:
-            parent.documents += nodes_of(result) or (() if node.begun.kind == "retriever" else node.documents)
-            parent.refusal = (run_of(None, result).outputs if is_blocked(result) else node.refusal) or parent.refusal
-            parent.model = node.model or parent.model
         parent.wrote |= node.wrote
-    del parent.steps[:-_MOST_OPEN], parent.documents[:-_MOST_OPEN]
+    if not failed:
+        # A model reads what a tool returned, unless another model wrote that from the nodes.
+        behind = node.documents if (node.wrote if kind == "tool" else kind != "retriever") else []
+        parent.documents += node.found(nodes_of(getattr(result, "raw_output", result))) or behind
+    if not failed and kind != "tool":
+        parent.refusal = (run_of(None, result).outputs if is_blocked(result) else node.refusal) or parent.refusal
+        parent.model = node.model or parent.model
+    parent.steps += ((node.started, step) for step in steps)
+    parent.answers += [*node.answers, result] if kind == "query" else node.answers
+    del parent.steps[:-_MOST_OPEN], parent.documents[:-_MOST_OPEN], parent.answers[:-_MOST_OPEN]
+
+
+def _in_order(heard: list[Step], told: Sequence[Step]) -> Iterator[Step]:
+    """Yield the calls that were heard, and between them those that only the agent tells, as of unknown tools."""
+    rest = [*heard]
+    for step in told:
+        past = next((place for place, one in enumerate(rest, start=1) if one.tool == step.tool), 0)
+        yield from rest[:past] if any(step.tool == one.tool for one in heard) else [step]
+        del rest[:past]
+    yield from rest
 
 
 def _hear(node: _Node, model: Any, arguments: Mapping[str, Any]) -> None:
@@ -445,8 +471,7 @@ def _hear(node: _Node, model: Any, arguments: Mapping[str, Any]) -> None:
     node.model = name if isinstance(name, str) and name not in ("", "unknown") else node.model
     while node.parent is not None:
         node = node.parent
-    given: Any = node.begun.inputs
-    asked = given.get("question") if node.begun.kind in ("chat", "agent") else None
+    asked = field_of(node.begun.inputs, "question") if node.begun.kind in ("chat", "agent") else None
     found = earlier_in(arguments, asked) if isinstance(asked, str) and asked.strip() else []
     # Messages are better than the pairs that were read from one text, in which a message may contain others.
     if found and (len(found) > len(node.earlier) or isinstance(node.earlier[0], tuple)):
@@ -457,8 +482,7 @@ def _hear(node: _Node, model: Any, arguments: Mapping[str, Any]) -> None:
 def _kind_of(cls: type, method: str) -> str:
     """Return the kind of a run, ``tool`` or ``llm``, by the names of the base classes; empty for other spans."""
     bases = {one.__name__ for one in cls.__mro__ if one.__module__.partition(".")[0] in ("llama_index", "workflows")}
-    found = (kind for name, (kind, methods) in _METHODS.items() if name in bases and (method in methods or not methods))
-    return next(found, "")
+    return next((kind for name, (kind, ways) in _METHODS.items() if name in bases and (method in ways or not ways)), "")
 
 
 def judge_runs(jury: JudgeLike, **options: Any) -> JurySpanHandler:

@@ -29,7 +29,8 @@ from llama_index.core.query_engine import (
 )
 from llama_index.core.question_gen.types import BaseQuestionGenerator, SubQuestion
 from llama_index.core.response_synthesizers import get_response_synthesizer
-from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.retrievers import RecursiveRetriever
+from llama_index.core.schema import IndexNode, NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolMetadata
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
@@ -51,7 +52,8 @@ FAULTS = {
 class Scripted(FunctionCallingLLM):
     """LLM with prepared replies, in the order in which it is called; the last one again and again.
 
-    A reply is a text, a call of a tool ``(name, arguments)``, or an exception, which it raises. It streams words.
+    A reply is a text, a call of a tool ``(name, arguments)``, a list of calls, or an exception, which it raises. It
+    streams words.
     """
 
     script: list[Any]
@@ -74,7 +76,7 @@ class Scripted(FunctionCallingLLM):
             self._place += 1
         if isinstance(said, Exception):
             raise said
-        extra = {} if isinstance(said, str) else {"calls": [said]}
+        extra = {} if isinstance(said, str) else {"calls": said if isinstance(said, list) else [said]}
         return ChatMessage(role="assistant", content=said if isinstance(said, str) else "", additional_kwargs=extra)
 
     def _chunks(self, given: Any) -> list[ChatResponse]:
@@ -244,8 +246,8 @@ async def never_ends(case: Any) -> Any:
 # Applications: each takes the answer of its last model, and options of an engine
 
 
-def rag(answer: str, **options: Any) -> Any:
-    return RetrieverQueryEngine.from_args(Pages(), llm=model(answer), **options)
+def rag(answer: str, pages: Any = None, **options: Any) -> Any:
+    return RetrieverQueryEngine.from_args(pages or Pages(), llm=model(answer), **options)
 
 
 class Own(CustomQueryEngine):
@@ -279,6 +281,21 @@ def sub_questions(answer: str) -> Any:
     return SubQuestionQueryEngine(
         Parts(), get_response_synthesizer(llm=model(answer)), [tool], verbose=False, use_async=False
     )
+
+
+def behind_a_node(answer: str) -> Any:
+    """An engine whose retriever asks another engine, and puts its answer into a node with the metadata of it."""
+    return rag(answer, Pages(NodeWithScore(node=IndexNode(index_id="i", text="years", obj=rag(answer)), score=0.5)))
+
+
+def behind_a_name(answer: str) -> Any:
+    """An engine with a retriever that asks another engine by its name."""
+    found = Pages(NodeWithScore(node=IndexNode(index_id="i", text="years")))
+    finds = RecursiveRetriever("pages", retriever_dict={"pages": found}, query_engine_dict={"i": rag(answer)})
+    return rag(answer, finds)
+
+
+NESTED: list[Callable[[str], Any]] = [behind_a_node, behind_a_name]
 
 
 def memory(*messages: ChatMessage) -> ChatMemoryBuffer:

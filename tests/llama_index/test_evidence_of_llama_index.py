@@ -9,11 +9,13 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine.types import AgentChatResponse
 from llama_index.core.query_engine import CustomQueryEngine, SubQuestionQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
-from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.schema import IndexNode, NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolOutput
 from llama_index_support import (
     CALL,
     FAULTS,
+    HONEST,
+    NESTED,
     PAGE,
     PAGES,
     QUESTION,
@@ -22,6 +24,7 @@ from llama_index_support import (
     Parts,
     agent_in_tool,
     agents,
+    behind_a_node,
     grounded,
     keep,
     model,
@@ -30,6 +33,7 @@ from llama_index_support import (
     question_chat,
     rag,
     react_agent,
+    router,
     run,
     sub_questions,
     tool,
@@ -39,6 +43,15 @@ from jury_adapters import default_case
 from jury_adapters.llama_index import judge_runs, run_of
 
 BAD = FAULTS["made-up number"]
+
+
+class Table(CustomQueryEngine):
+    """Engine that finds its facts itself, as those of tables do: it returns a text, or a text with facts about it."""
+
+    facts: dict | None = None
+
+    def custom_query(self, query_str):
+        return BAD if self.facts is None else Response(BAD, [node(page=7)], self.facts)
 
 
 def judged(do, **options):
@@ -69,12 +82,8 @@ def test_what_an_engine_inside_a_tool_wrote_proves_nothing():
         """Ask the engine."""
         return str(rag(BAD).query(question))
 
-    class Bare(CustomQueryEngine):
-        def custom_query(self, query_str):
-            return model(BAD).complete(query_str).text
-
     engine = QueryEngineTool.from_defaults(rag(BAD), name="ask", description="d")
-    bare = QueryEngineTool.from_defaults(Bare(), name="ask", description="d")
+    bare = QueryEngineTool.from_defaults(Table(), name="ask", description="d")
     asks = FunctionTool.from_defaults(ask_now, async_fn=ask, name="ask")
     for used, given, contexts in (
         (tool(ask, "ask"), {"question": "q"}, (SEEN,)),
@@ -123,21 +132,34 @@ def test_a_tool_that_answers_for_its_agent_proves_its_answer_by_the_nodes():
     assert (case.answer, case.contexts) == (BAD, (SEEN,))
 
 
-def test_answers_to_parts_of_a_question_are_no_contexts():
-    for do in (lambda: sub_questions(BAD).query(QUESTION), lambda: asyncio.run(sub_questions(BAD).aquery(QUESTION))):
-        case, status = judged(do)
-        assert (case.contexts, status, default_case(run_of(QUESTION, do())).contexts) == ((SEEN,), "FAIL", (SEEN,))
+def test_the_answer_of_an_engine_inside_is_no_context():
+    for make in (sub_questions, *NESTED):
+        for do in (lambda made: made.query(QUESTION), lambda made: asyncio.run(made.aquery(QUESTION))):
+            case, status = judged(lambda make=make, do=do: do(make(BAD)))
+            assert (SEEN in case.contexts, "2019" in str(case.contexts), status) == (True, False, "FAIL")
+        told = default_case(run_of(QUESTION, make(BAD).query(QUESTION))).contexts  # without spans
+        assert told == ((SEEN,) if make is sub_questions else ())
+    for inner, contexts in ((Table(), ()), (Table(facts={"sql_query": "SELECT 2019"}), (SEEN,))):
+        tools = [QueryEngineTool.from_defaults(inner, name="pages", description="d")]
+        parts = SubQuestionQueryEngine(
+            Parts(), get_response_synthesizer(llm=model(BAD)), tools, verbose=False, use_async=False
+        )
+        link = NodeWithScore(node=IndexNode(index_id="i", text="years", obj=inner), score=0.5)
+        mixed, alone = Pages(link, node("The ferry is red.")), Pages(link)
+        for engine, more in ((parts, ()), (rag(BAD, alone), ()), (rag(BAD, mixed), ("The ferry is red.",))):
+            case, _ = judged(lambda engine=engine: engine.query(QUESTION))
+            assert {*case.contexts} - {"years"} == {*contexts, *more}
 
-    class Bare(CustomQueryEngine):
-        def custom_query(self, query_str):
-            return BAD
 
-    bare = QueryEngineTool.from_defaults(Bare(), name="pages", description="d")
-    engine = SubQuestionQueryEngine(
-        Parts(), get_response_synthesizer(llm=model(BAD)), [bare], verbose=False, use_async=False
-    )
-    case, status = judged(lambda: engine.query(QUESTION))
-    assert (case.contexts, status) == ((), "ABSTAIN")
+def test_a_page_that_an_engine_gives_as_its_answer_is_a_context():
+    for make in (behind_a_node, router):
+        case, status = judged(lambda make=make: make(PAGE).query(QUESTION))
+        assert (case.contexts, status) == ((SEEN,), "PASS")
+
+
+def test_a_page_in_the_form_of_an_answer_is_a_context_of_a_watched_run():
+    faq = "Query: When did it stop?\nResponse: In 2018."
+    assert judged(lambda: rag(HONEST, Pages(node(faq))).query(QUESTION))[0].contexts == (faq,)
 
 
 def test_a_node_that_the_application_made_counts_without_score_and_metadata():
