@@ -45,6 +45,15 @@ def each_row(names: str | tuple[str, ...], rows: Iterable[Any], ids: Any = ()) -
     return decorated
 
 
+def run_by(run: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return a decorator that has an asynchronous test run by a function such as ``asyncio.run``."""
+
+    def decorated(test: Callable[..., Any]) -> Callable[..., None]:
+        return functools.wraps(test)(lambda *args, **fixtures: run(test(*args, **fixtures)))
+
+    return decorated
+
+
 def _values(row: Any, names: list[str]) -> Iterable[Any]:
     return [row] if len(names) == 1 else row
 

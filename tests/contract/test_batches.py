@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from itertools import count, islice
 
 import pytest
-from fact_tables import each_row
+from fact_tables import each_row, run_by
 from running import (
     EACH_ORDER,
     EACH_WAY,
@@ -230,46 +230,42 @@ def test_an_interrupt_of_the_source_cancels_what_is_in_flight(interrupt):
     assert gauge.finished == 0
 
 
-def test_a_source_that_raises_while_nothing_is_judged_raises_in_the_caller():
+@run_by(asyncio.run)
+async def test_a_source_that_raises_while_nothing_is_judged_raises_in_the_caller():
     async def source():
         yield "one"
         await asyncio.sleep(0.01)
         raise OSError("line gone")
 
-    async def main():
-        batch = judge(passes).ajudge_many(source())
-        assert (await anext(batch)).passed
-        with pytest.raises(OSError, match="line gone"):
-            await anext(batch)
-        return asyncio.all_tasks() == {asyncio.current_task()}
-
-    assert asyncio.run(main())
+    batch = judge(passes).ajudge_many(source())
+    assert (await anext(batch)).passed
+    with pytest.raises(OSError, match="line gone"):
+        await anext(batch)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 # Slow sources
 
 
 @EACH_ORDER
-def test_a_slow_asynchronous_source_does_not_hold_up_what_is_judged(ordered):
+@run_by(asyncio.run)
+async def test_a_slow_asynchronous_source_does_not_hold_up_what_is_judged(ordered):
     """Trap 14. This source makes its next case of the last judgment."""
 
-    async def main():
-        heard = asyncio.Event()
+    heard = asyncio.Event()
 
-        async def source():
-            yield "one"
-            async with asyncio.timeout(30):  # which finds its task also across the yield
-                await heard.wait()
-                yield {"unknown": "field"}
-                yield "two"
+    async def source():
+        yield "one"
+        async with asyncio.timeout(30):  # which finds its task also across the yield
+            await heard.wait()
+            yield {"unknown": "field"}
+            yield "two"
 
-        found = []
-        async for judgment in judge(Gauge()).ajudge_many(source(), ordered=ordered):
-            found.append(judgment.status)
-            heard.set()
-        return found
-
-    assert sorted(asyncio.run(main())) == [ERROR, PASS, PASS]
+    found = []
+    async for judgment in judge(Gauge()).ajudge_many(source(), ordered=ordered):
+        found.append(judgment.status)
+        heard.set()
+    assert sorted(found) == [ERROR, PASS, PASS]
 
 
 @EACH_ORDER
@@ -295,16 +291,14 @@ def test_a_slow_synchronous_source_does_not_hold_up_what_is_judged(ordered):
 
 
 @EACH_ORDER
-def test_a_synchronous_source_does_not_hold_up_asynchronous_code(ordered):
+@run_by(asyncio.run)
+async def test_a_synchronous_source_does_not_hold_up_asynchronous_code(ordered):
     """The loop goes on between two rows: 60 fit into the window, but what is judged comes before the last is read."""
 
-    async def main():
-        read, lags = [], []
-        async for _ in judge(Gauge()).ajudge_many((read.append(n) or str(n) for n in range(60)), ordered=ordered):
-            lags.append(len(read) - len(lags))
-        return max(lags)
-
-    assert asyncio.run(main()) <= 45
+    read, lags = [], []
+    async for _ in judge(Gauge()).ajudge_many((read.append(n) or str(n) for n in range(60)), ordered=ordered):
+        lags.append(len(read) - len(lags))
+    assert max(lags) <= 45
 
 
 # The window
@@ -330,7 +324,8 @@ def test_an_endless_source_is_read_only_as_fast_as_it_is_judged(many, ordered, l
 
 
 @EACH_ORDER
-def test_a_slow_consumer_is_not_run_ahead_of(ordered):
+@run_by(asyncio.run)
+async def test_a_slow_consumer_is_not_run_ahead_of(ordered):
     read = Counter()
 
     async def source():
@@ -338,19 +333,16 @@ def test_a_slow_consumer_is_not_run_ahead_of(ordered):
             read["rows"] += 1
             yield str(number)
 
-    async def main():
-        taken = most = 0
-        batch = judge(Gauge()).ajudge_many(source(), max_concurrency=2, ordered=ordered)
-        async for _ in batch:
-            await asyncio.sleep(0.01)
-            taken += 1
-            most = max(most, read["rows"] - taken)
-            if taken == 12:
-                break
-        await batch.aclose()
-        return most
-
-    assert asyncio.run(main()) <= 9
+    taken = most = 0
+    batch = judge(Gauge()).ajudge_many(source(), max_concurrency=2, ordered=ordered)
+    async for _ in batch:
+        await asyncio.sleep(0.01)
+        taken += 1
+        most = max(most, read["rows"] - taken)
+        if taken == 12:
+            break
+    await batch.aclose()
+    assert most <= 9
 
 
 @EACH_WAY
@@ -454,16 +446,14 @@ def test_a_batch_reads_its_cases_from_another_batch():
     assert questions(judge(Gauge()).judge_pairs(rows)) == [str(number) for number in range(10, 200)]
 
 
-def test_synchronous_judging_works_while_a_loop_runs_as_in_a_notebook():
+@run_by(asyncio.run)
+async def test_synchronous_judging_works_while_a_loop_runs_as_in_a_notebook():
     jury = Ensemble([judge(Gauge()), passes])
 
-    async def cell():
-        one = jury.judge("q").status
-        several = [judgment.status for judgment in jury.judge_many(["a", {"bad": 1}, "b"])]
-        own = (await jury.ajudge("q")).status
-        return [one, *several, own]
-
-    assert asyncio.run(cell()) == [PASS, PASS, ERROR, PASS, PASS]
+    one = jury.judge("q").status
+    several = [judgment.status for judgment in jury.judge_many(["a", {"bad": 1}, "b"])]
+    own = (await jury.ajudge("q")).status
+    assert [one, *several, own] == [PASS, PASS, ERROR, PASS, PASS]
 
 
 # What applies inside

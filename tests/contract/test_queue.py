@@ -7,10 +7,10 @@ import sys
 import threading
 import time
 import weakref
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 
 import pytest
-from fact_tables import each_row
+from fact_tables import each_row, run_by
 from running import Memory, Paying, in_threads, passes, script, until
 
 from jury_adapters import Budget, Case, ConfigurationError, Ensemble, JudgeQueue, Status, judge
@@ -57,7 +57,7 @@ class Door:
 class AsynchronousTold(Told):
     async def __call__(self, judged):
         await asyncio.sleep(0)
-        self.runs.append(judged)
+        super().__call__(judged)
 
 
 def function(told):
@@ -87,22 +87,12 @@ def coroutine_function(told):
     ids=["function", "coroutine function", "object", "function of a coroutine", "asynchronous object"],
 )
 def test_a_run_is_judged_and_its_sink_told(sink, kind):
-    told = kind()
+    told, runs = kind(), [{"question": "q", "answer": "short"}, Case(question="q", answer="much too long")]
     with JudgeQueue(lambda case: len(case.answer) < 9, on_verdict=sink(told)) as queue:
-        assert queue.put({"question": "q", "answer": "short"})
-        assert queue.put(Case(question="q", answer="much too long"))
-    assert {judged.case.answer: judged.judgment.status for judged in told.runs} == {
-        "short": PASS,
-        "much too long": FAIL,
-    }
-    assert {"question": "q", "answer": "short"} in [judged.run for judged in told.runs]
+        assert [queue.put(run) for run in runs] == [True, True]
+    found = {judged.case.answer: (judged.run, judged.judgment.status) for judged in told.runs}
+    assert found == {"short": (runs[0], PASS), "much too long": (runs[1], FAIL)}
     assert queue.counts == {"judged": 2}
-
-
-def test_without_a_sink_runs_are_judged_and_counted():
-    with JudgeQueue(Ensemble([passes])) as queue:
-        assert queue.put("a question")
-    assert queue.counts == {"judged": 1}
 
 
 @each_row("error", [ValueError, SystemExit, KeyboardInterrupt, asyncio.CancelledError])
@@ -126,10 +116,7 @@ def test_whatever_a_sink_raises_is_counted_and_the_next_run_is_told(error, waits
 
 
 def test_a_sink_that_always_raises_is_logged_less_and_less(caplog):
-    def breaks(judged):
-        raise LookupError("no such table")
-
-    with JudgeQueue(passes, on_verdict=breaks) as queue:
+    with JudgeQueue(passes, on_verdict=lambda judged: 1 / 0) as queue:
         for number in range(20):
             queue.put(str(number))
     said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
@@ -151,8 +138,7 @@ def test_put_never_waits_and_what_is_too_much_is_dropped_and_counted(caplog):
     door.open()
     assert queue.flush(30)
     assert until(lambda: queue.put("room again"))
-    assert queue.close()
-    assert queue.counts["judged"] == 4
+    assert (queue.close(), queue.counts["judged"]) == (True, 4)
 
 
 @pytest.mark.parametrize(("sample", "least", "most"), [(0, 0, 0), (0.25, 50, 160), (1, 400, 400)])
@@ -165,9 +151,7 @@ def test_the_share_that_is_asked_for_is_judged_and_the_rest_is_counted(sample, l
 
 def test_a_closed_queue_takes_nothing_and_counts_it():
     queue = JudgeQueue(passes)
-    assert queue.close()
-    assert not queue.put("late")
-    assert queue.counts == {"dropped": 1}
+    assert (queue.close(), queue.put("late"), queue.counts) == (True, False, {"dropped": 1})
 
 
 def test_10000_runs_are_kept_only_while_they_are_pending():
@@ -245,44 +229,34 @@ def test_a_finaliser_may_put_while_another_put_is_at_work():
 def test_flush_waits_for_what_is_pending_and_says_whether_it_ended():
     door = Door()
     queue = JudgeQueue(judge(door))
-    assert queue.flush(0)
-    queue.put("q")
-    assert not queue.flush(0.02)
+    assert (queue.flush(0), queue.put("q"), queue.flush(0.02)) == (True, True, False)
     door.open()
-    assert queue.flush(30)
-    assert queue.counts == {"judged": 1}
-    assert queue.put("again")
-    assert queue.flush()
+    assert (queue.flush(30), queue.counts) == (True, {"judged": 1})
+    assert (queue.put("again"), queue.flush()) == (True, True)
 
 
-def test_flush_and_close_leave_the_loop_of_the_application_free():
-    async def application():
-        door, ticks = Door(), 0
-        queue = JudgeQueue(judge(door), exit_timeout=300)
-        queue.put("q")
-        waiting = asyncio.create_task(queue.aflush())
-        while ticks < 5:
-            await asyncio.sleep(0.001)
-            ticks += 1
-        pending = not waiting.done()
-        impatient = await queue.aflush(0.02), await queue.aclose(0.02)
-        door.open()
-        return pending, impatient, await waiting, await queue.aclose()
-
-    assert asyncio.run(application()) == (True, (False, False), True, True)
+@run_by(asyncio.run)
+async def test_flush_and_close_leave_the_loop_of_the_application_free():
+    door = Door()
+    queue = JudgeQueue(judge(door), exit_timeout=300)
+    queue.put("q")
+    waiting = asyncio.create_task(queue.aflush())
+    for _ in range(5):
+        await asyncio.sleep(0.001)
+    assert not waiting.done()
+    assert (await queue.aflush(0.02), await queue.aclose(0.02)) == (False, False)
+    door.open()
+    assert (await waiting, await queue.aclose()) == (True, True)
 
 
 def test_closing_says_how_many_runs_it_did_not_wait_for(caplog):
     door = Door()
-    queue = JudgeQueue(judge(door), exit_timeout=0.02)
-    with queue:
-        for number in range(3):
-            queue.put(str(number))
+    with JudgeQueue(judge(door), exit_timeout=0.02) as queue:
+        assert [queue.put(run) for run in "abc"] == [True] * 3
     assert ("closed with 3 runs not judged" in caplog.text, queue.counts["unfinished"]) == (True, 3)
     assert not queue.put("late")
     door.open()
-    assert queue.flush(30)
-    assert queue.counts == {"judged": 3, "dropped": 1}
+    assert (queue.flush(30), queue.counts) == (True, {"judged": 3, "dropped": 1})
 
 
 def test_a_block_that_raises_waits_for_what_is_pending():
@@ -315,24 +289,23 @@ def test_judges_and_sinks_see_nothing_of_the_application_and_know_that_they_are_
     async def notes_later(given):
         return notes(given)
 
-    function = notes_later if waits else notes
-    token = APPLICATION.set("a handler")
-    try:
+    def application():
+        APPLICATION.set("a handler")
         with JudgeQueue(Ensemble([function]), on_verdict=function) as queue:
             queue.put("q")
         assert context().judging is False
-    finally:
-        APPLICATION.reset(token)
+
+    function = notes_later if waits else notes
+    copy_context().run(application)
     assert seen == [("nothing", True)] * 2
 
 
 def test_the_store_and_the_budget_of_a_queue_apply():
     """Trap 16: in the queue as in evaluators and guards."""
-    told, store, budget, paying = Told(), Memory(), Budget(max_calls=2), Paying()
-    with JudgeQueue(paying, on_verdict=told, store=store, budget=budget, max_concurrency=1) as queue:
-        for question in ("a", "a", "b", "c"):
-            queue.put(question)
-    assert [judged.judgment.status for judged in told.runs] == [PASS, PASS, PASS, ERROR]
+    told, store, budget = Told(), Memory(), Budget(max_calls=2)
+    with JudgeQueue(Paying(), on_verdict=told, store=store, budget=budget, max_concurrency=1) as queue:
+        assert [queue.put(question) for question in "aabc"] == [True] * 4
+    assert told.statuses == [PASS, PASS, PASS, ERROR]
     assert "over budget" in told.runs[3].judgment.error
     assert (budget.spent.calls, len(store.kept)) == (2, 2)
 
@@ -358,28 +331,19 @@ def test_whatever_case_does_a_verdict_reaches_the_sink(run, status):
     told = Told()
     with JudgeQueue(passes, case=case_of, on_verdict=told) as queue:
         queue.put(run)
-    assert told.statuses == [status]
     (judged,) = told.runs
-    assert (judged.run, judged.judgment.critic) == (run, "passes")
-    assert isinstance(judged.case, Case) is (status is PASS)
-    assert status is PASS or judged.judgment.error
+    assert (judged.run, judged.judgment.critic, judged.judgment.status) == (run, "passes", status)
+    assert isinstance(judged.case, Case) is (judged.judgment.error is None) is (status is PASS)
     assert "abcdefgh" not in str(judged.judgment)
     assert queue.counts == {"judged": 1}
 
 
 def test_a_run_that_failed_is_fail_without_asking():
     told, asked = Told(), []
-
-    @judge
-    def notes(case):
-        asked.append(case)
-        return True
-
-    with JudgeQueue(notes, on_verdict=told) as queue:
+    with JudgeQueue(lambda case: asked.append(case) or True, on_verdict=told) as queue:
         queue.put({"question": "q", "error": "the vendor is down"})
         queue.put({"question": "q", "answer": "yes", "error": "a later step failed"})
-    assert sorted(told.statuses) == [FAIL, PASS]
-    assert len(asked) == 1
+    assert (sorted(told.statuses), len(asked)) == ([FAIL, PASS], 1)
 
 
 # Concurrency
@@ -399,20 +363,18 @@ def test_no_more_are_judged_at_once_than_allowed_and_as_many(limit):
 
 
 def test_a_slow_sink_counts_as_work():
-    lock, now, most = threading.Lock(), [0], [0]
+    now, most = [], []
 
     def slow(judged):
-        with lock:
-            now[0] += 1
-            most[0] = max(most[0], now[0])
+        now.append(judged)
+        most.append(len(now))
         time.sleep(0.01)
-        with lock:
-            now[0] -= 1
+        now.pop()
 
     with JudgeQueue(passes, on_verdict=slow, max_concurrency=3, exit_timeout=60) as queue:
         for number in range(20):
             queue.put(str(number))
-    assert most[0] <= 3
+    assert max(most) <= 3
     assert queue.counts == {"judged": 20}
 
 
@@ -434,17 +396,15 @@ def test_a_judge_that_breaks_does_not_stop_the_judging_of_others(error):
 
 
 @each_row(
-    "options",
-    [{"sample": 1.5}, {"sample": -0.1}, {"max_pending": 0}, {"max_concurrency": 0}, {"sample": float("nan")}],
-    ids=str,
-)
-def test_wrong_options_are_refused(options):
-    with pytest.raises(ConfigurationError):
-        JudgeQueue(passes, **options)
-
-
-def test_what_is_no_judge_is_refused_at_once():
-    with pytest.raises(ConfigurationError, match="on_verdict= is a function of a JudgedRun, not list"):
-        JudgeQueue(passes, on_verdict=[print])
-    with pytest.raises(ConfigurationError, match="a judge is"):
-        JudgeQueue("majority")
+    ("jury", "options", "message"),
+    [
+        *((passes, {name: value}, name) for name, value in (
+            ("sample", 1.5), ("sample", -0.1), ("max_pending", 0), ("max_concurrency", 0), ("sample", float("nan")),
+        )),
+        (passes, {"on_verdict": [print]}, "on_verdict= is a function of a JudgedRun, not list"),
+        ("majority", {}, "a judge is"),
+    ],
+)  # fmt: skip
+def test_wrong_options_are_refused(jury, options, message):
+    with pytest.raises(ConfigurationError, match=message):
+        JudgeQueue(jury, **options)

@@ -138,8 +138,10 @@ KNOWN = [
     ("عدد السكان ١٬٢٥٠٬٠٠٠ نسمة.", "عدد السكان 1,250,000 نسمة."),
     ("製品番号はABC-123、2018年。", "製品番号はＡＢＣ－１２３、２０１８年。"),
     ("It is the " + unicodedata.normalize("NFC", "Café Zürich"), unicodedata.normalize("NFD", "It is the Café Zürich")),
-    ("Es sind drei Filialen.", "Es sind 3 Filialen."), ("Sono tre giorni.", "Sono 3 giorni."),
-    ("En trois semaines.", "En 3 semaines."), ("Frist: zwei Wochen.", "Man hat 2 Wochen Zeit."),
+    ("Es sind drei Filialen.", "Es sind 3 Filialen."),
+    ("Sono tre giorni.", "Sono 3 giorni."),
+    ("En trois semaines.", "En 3 semaines."),
+    ("Frist: zwei Wochen.", "Man hat 2 Wochen Zeit."),
     ("Linie 12, Takt: zehn Minuten.", "Der Bus 12 fährt alle 10 Minuten."),
     ("Der Preis: 20 Euro.", "Die Kosten liegen bei 20 Euro."),
 ]

@@ -15,6 +15,7 @@ from langchain_support import (
     PAGE,
     QUESTION,
     SHAPES,
+    agent,
     breaks,
     call,
     grounded,
@@ -22,11 +23,13 @@ from langchain_support import (
     never_ends,
     no_refusal,
     on_topic,
-    pages,
     reviewed,
 )
 from langsmith.evaluation import EvaluationResult
-from langsmith.schemas import Example
+from langsmith.schemas import Example, Run
+from langsmith.utils import tracing_is_enabled
+from openevals import exact_match
+from openevals.simulators import run_multiturn_simulation
 
 from jury_adapters import (
     Budget,
@@ -76,19 +79,25 @@ def answering(answers):
     return target
 
 
-def rows_of(target, data, evaluators, **options):
-    client = offline_client()
-    return list(client.evaluate(target, data=data, evaluators=evaluators, upload_results=False, **options))
+def rows_of(target, data, evaluators, told=len, **options):
+    """Return the rows of an experiment; the results of its summary evaluators are told."""
+    options.update(data=data, evaluators=evaluators, upload_results=False)
+    found = offline_client().evaluate(target, **options)
+    rows = [*found]
+    told(found._summary_results["results"])
+    return rows
 
 
-def arows_of(target, data, evaluators, **options):
+def arows_of(target, data, evaluators, told=len, **options):
     async def atarget(inputs):
         return target(inputs)
 
     async def go():
-        client = offline_client()
-        found = await client.aevaluate(atarget, data=data, evaluators=evaluators, upload_results=False, **options)
-        return [row async for row in found]
+        options.update(data=data, evaluators=evaluators, upload_results=False)
+        found = await offline_client().aevaluate(atarget, **options)
+        rows = [row async for row in found]
+        told(found._summary_results["results"])
+        return rows
 
     return asyncio.run(go())
 
@@ -100,18 +109,25 @@ def results_of(row):
     return {one.key: one for one in row["evaluation_results"]["results"]}
 
 
+def by_question(rows):
+    return {row["example"].inputs["question"]: results_of(row) for row in rows}
+
+
 # Direct calls
-
-
-def call_sync(evaluator, **parts):
-    return evaluator(**parts)
 
 
 def call_async(evaluator, **parts):
     return asyncio.run(evaluator.acall(**parts))
 
 
-CALLS = pytest.mark.parametrize("how", [call_sync, call_async], ids=["call", "acall"])
+CALLS = pytest.mark.parametrize("how", [JuryEvaluator.__call__, call_async], ids=["call", "acall"])
+
+
+def seen_by(call, **options):
+    """Return the case that a jury sees while an evaluator with it is called, and what the call gives."""
+    cases = []
+    found = call(JuryEvaluator(lambda case: cases.append(case) or True, key="k", **options))
+    return cases[0], found
 
 
 @CALLS
@@ -122,39 +138,33 @@ def test_a_call_reads_rows_of_each_shape(shape, how):
         evaluator = JuryEvaluator(lambda case: cases.append(case) or reviewed(case), key="reviewed")  # noqa: B023
         result = how(evaluator, **SHAPES[shape](answer))
         assert (cases[0].question, cases[0].answer, cases[0].contexts) == (QUESTION, answer, (PAGE,)), fault
-        assert result["score"] == EXPECTED[fault], fault
         assert set(result) == {"key", "score", "comment", "metadata"}
-        assert result["key"] == "reviewed"
+        assert (result["key"], result["score"]) == ("reviewed", EXPECTED[fault]), fault
         assert result["metadata"]["status"] == ("PASS" if fault == "honest" else "FAIL")
 
 
 @CALLS
 def test_a_reference_and_metadata_reach_the_jury(how):
-    cases = []
-    evaluator = JuryEvaluator(lambda case: cases.append(case) or case.answer == case.reference)
-    result = how(
-        evaluator, inputs={"q": "2 + 2"}, outputs={"a": "4"}, reference_outputs={"a": "4"}, metadata={"tone": "dry"}
-    )
-    assert result["score"] == 1.0
-    assert (cases[0].question, cases[0].answer, cases[0].reference) == ("2 + 2", "4", "4")
-    assert cases[0].metadata == {"tone": "dry"}
+    row = {"inputs": {"q": "2 + 2"}, "outputs": {"a": "4"}, "reference_outputs": {"a": "4"}}
+    case, _ = seen_by(lambda evaluator: how(evaluator, **row, metadata={"tone": "dry"}))
+    assert (case.question, case.answer, case.reference, case.metadata) == ("2 + 2", "4", "4", {"tone": "dry"})
 
 
 @CALLS
 def test_a_row_that_cannot_be_read_is_an_error_with_the_remedy(how):
     result = how(JuryEvaluator(reviewed), inputs={"q": "stolen"}, outputs={"covered": False, "reason": "theft"})
-    assert result["score"] is None
-    assert result["metadata"]["status"] == "ERROR"
+    assert (result["score"], result["metadata"]["status"]) == (None, "ERROR")
     assert "none of the outputs 'covered', 'reason' is known as the answer; give case=" in result["comment"]
 
 
 @CALLS
 def test_case_says_where_the_fields_are(how):
-    evaluator = JuryEvaluator(
-        lambda case: case.answer == "theft",
+    row = {"inputs": {"mail": "stolen"}, "outputs": {"covered": False, "reason": "theft"}}
+    case, _ = seen_by(
+        lambda evaluator: how(evaluator, **row),
         case=lambda run: Case(question=run.inputs["mail"], answer=run.outputs["reason"]),
     )
-    assert how(evaluator, inputs={"mail": "stolen"}, outputs={"covered": False, "reason": "theft"})["score"] == 1.0
+    assert (case.question, case.answer) == ("stolen", "theft")
 
 
 def test_an_argument_of_another_name_is_refused():
@@ -183,23 +193,19 @@ def test_trap_9_broken_jurors_give_no_score_where_they_could_have_decided(jury, 
 
 @LOOPS
 def test_an_experiment_scores_each_planted_fault(loop):
-    data = [example(fault) for fault in ANSWERS]
     cases = {}
 
     def jury(case):
         cases[case.question] = case
-        return reviewed(case.model_copy(update={"question": QUESTION}))
+        return _about(reviewed)(case)
 
-    rows = loop(answering(ANSWERS), data, [JuryEvaluator(jury, key="reviewed")])
-    found = {row["example"].inputs["question"]: results_of(row)["reviewed"] for row in rows}
-    assert {fault: one.score for fault, one in found.items()} == EXPECTED
-    assert {one.value for one in found.values()} == {"pass", "fail"}
+    found = by_question(loop(answering(ANSWERS), map(example, ANSWERS), [JuryEvaluator(jury, key="reviewed")]))
     for fault, answer in ANSWERS.items():
         assert (cases[fault].answer, cases[fault].contexts, cases[fault].reference) == (answer, (PAGE,), HONEST)
-        verdict = found[fault].verdict
-        assert isinstance(verdict, Judgment)
-        assert verdict.score is None
-        assert found[fault].comment == str(verdict)
+        one = found[fault]["reviewed"]
+        assert (one.score, one.value) == (EXPECTED[fault], "pass" if fault == "honest" else "fail")
+        assert isinstance(one.verdict, Judgment)
+        assert (one.verdict.score, one.comment) == (None, str(one.verdict))
 
 
 @LOOPS
@@ -207,11 +213,10 @@ def test_an_experiment_scores_each_planted_fault(loop):
 def test_an_application_is_the_target(app, loop):
     for fault in ("honest", "made-up number"):
         made, given = APPS[app][0](ANSWERS[fault])
-        context_needed = app == "rag"
 
         def target(inputs):
             found = made.invoke(given)  # noqa: B023
-            return {"output": found, "context": [PAGE]} if context_needed else found  # noqa: B023
+            return {"output": found, "context": [PAGE]} if app == "rag" else found
 
         (row,) = loop(target, [example()], [JuryEvaluator(reviewed, key="k")])
         assert results_of(row)["k"].score == EXPECTED[fault], fault
@@ -219,24 +224,13 @@ def test_an_application_is_the_target(app, loop):
 
 @LOOPS
 def test_trap_9_a_run_that_failed_scores_zero_and_nobody_is_asked(loop):
-    asked = []
-    data = [example("works"), example("crashes")]
-    target = answering({"works": HONEST, "crashes": ValueError("Bearer abcdefgh12345678 refused")})
-    rows = loop(target, data, [JuryEvaluator(lambda case: asked.append(case.question) or True, key="k")])
-    found = {row["example"].inputs["question"]: results_of(row)["k"] for row in rows}
-    assert (found["works"].score, found["crashes"].score) == (1.0, 0.0)
-    assert asked == ["works"]
-    assert "the run failed" in found["crashes"].comment
-    assert "abcdefgh" not in str(found["crashes"])
-
-
-@LOOPS
-def test_one_bad_row_does_not_stop_the_others(loop):
-    data = [example(str(number)) for number in range(6)]
-    target = lambda inputs: {"covered": 1, "reason": 2} if inputs["question"] == "3" else {"answer": HONEST}  # noqa: E731
-    rows = loop(target, data, [JuryEvaluator(lambda case: True, key="k")], max_concurrency=3)
-    values = {row["example"].inputs["question"]: results_of(row)["k"].value for row in rows}
-    assert values == {**dict.fromkeys("01245", "pass"), "3": "error"}
+    asked, answers = [], {"works": HONEST, "crashes": ValueError("Bearer abcdefgh12345678 refused")}
+    evaluator = JuryEvaluator(lambda case: asked.append(case.question) or True, key="k")
+    found = by_question(loop(answering(answers), map(example, answers), [evaluator]))
+    works, crashes = found["works"]["k"], found["crashes"]["k"]
+    assert (works.score, crashes.score, asked) == (1.0, 0.0, ["works"])
+    assert "the run failed" in crashes.comment
+    assert "abcdefgh" not in str(crashes)
 
 
 @LOOPS
@@ -253,17 +247,13 @@ def test_the_key_is_that_of_the_evaluator_else_of_the_jury(loop):
 
 @LOOPS
 def test_criteria_of_a_scorecard_are_keys(loop):
-    data = [example(fault) for fault in ANSWERS]
-    card = Scorecard({name: _about(one) for name, one in CARD.items()}, name="card")
-    evaluator = JuryEvaluator(card)
-    rows = loop(answering(ANSWERS), data, [evaluator])
+    evaluator = JuryEvaluator(Scorecard({name: _about(one) for name, one in CARD.items()}, name="card"))
     keys = ["card", "card.grounded", "card.answers", "card.on topic"]
     assert evaluator.feedback_keys == keys
-    for row in rows:
-        fault = row["example"].inputs["question"]
-        found = results_of(row)
-        assert list(found) == keys
-        assert tuple(found[key].score for key in keys[1:]) == CRITERIA[fault], fault
+    for fault, found in by_question(loop(answering(ANSWERS), map(example, ANSWERS), [evaluator])).items():
+        assert {key: found[key].score for key in found if key != "card"} == dict(
+            zip(keys[1:], CRITERIA[fault], strict=True)
+        ), fault
         assert found["card"].value == ("pass" if fault == "honest" else "fail")
         assert found["card.grounded"].verdict.critic == "grounded"
 
@@ -275,42 +265,44 @@ def _about(check):
 
 @LOOPS
 def test_every_row_has_every_key(loop):
-    data = [example("good"), example("crashes"), example("unread")]
-    targets = {"good": HONEST, "crashes": ValueError("down"), "unread": None}
+    """One bad row does not stop the others."""
+    answers = {"good": HONEST, "crashes": ValueError("down"), **dict.fromkeys("123", HONEST)}
 
     def target(inputs):
-        return {"a": 1, "b": 2} if inputs["question"] == "unread" else answering(targets)(inputs)
+        return {"a": 1, "b": 2} if inputs["question"] == "unread" else answering(answers)(inputs)
 
-    evaluator = JuryEvaluator(Scorecard(CARD, name="card"))
-    found = {row["example"].inputs["question"]: results_of(row) for row in loop(target, data, [evaluator])}
-    for results in found.values():
-        assert list(results) == evaluator.feedback_keys
-    assert {one.score for one in found["crashes"].values()} == {0.0}
-    assert {one.score for one in found["unread"].values()} == {None}
-    assert {one.value for one in found["unread"].values()} == {"error"}
+    evaluator = JuryEvaluator(Scorecard({name: _about(one) for name, one in CARD.items()}, name="card"))
+    rows = loop(target, map(example, [*answers, "unread"]), [evaluator], max_concurrency=3)
+    told = {
+        question: ([*found], {(one.score, one.value) for one in found.values()})
+        for question, found in by_question(rows).items()
+    }
+    good, failed, unread = ({pair} for pair in ((1.0, "pass"), (0.0, "fail"), (None, "error")))
+    assert told == {
+        name: (evaluator.feedback_keys, {"crashes": failed, "unread": unread}.get(name, good))
+        for name in [*answers, "unread"]
+    }
 
 
 def test_jurors_are_keys_on_request():
     jury = Ensemble({"a": lambda case: True, "b": lambda case: False, "c": lambda case: abstain("x")}, name="panel")
     evaluator = JuryEvaluator(jury, per_juror=True)
-    assert evaluator.feedback_keys == ["panel", "panel.a", "panel.b", "panel.c"]
-    found = evaluator(**SHAPES["fields"](HONEST))
-    assert [(one["key"], one["score"]) for one in found] == [
-        ("panel", 0.0), ("panel.a", 1.0), ("panel.b", 0.0), ("panel.c", None)
-    ]  # fmt: skip
+    found = {one["key"]: one["score"] for one in evaluator(**SHAPES["fields"](HONEST))}
+    assert found == {"panel": 0.0, "panel.a": 1.0, "panel.b": 0.0, "panel.c": None}
+    assert evaluator.feedback_keys == [*found]
     assert JuryEvaluator(jury)(**SHAPES["fields"](HONEST))["key"] == "panel"
 
 
 def test_jurors_of_tiers_panels_and_criteria_have_keys_of_their_own():
     panel = Ensemble({"x": lambda case: True, "y": lambda case: True}, name="panel")
+    screen = Tier("screen", judge(lambda case: True, name="quick"), "reject_on_any_fail")
     card = Scorecard({"tone": panel, "length": lambda case: True})
-    jury = CascadedJury(
-        [Tier("screen", judge(lambda case: True, name="quick"), "reject_on_any_fail"), Tier("card", card)], name="all"
+    jury = CascadedJury([screen, Tier("card", card)], name="all")
+    evaluator, keys = (
+        JuryEvaluator(jury, per_juror=True),
+        ["all", "all.quick", "all.tone", "all.tone.x", "all.tone.y", "all.length"],
     )
-    evaluator = JuryEvaluator(jury, per_juror=True)
-    keys = ["all", "all.quick", "all.tone", "all.tone.x", "all.tone.y", "all.length"]
-    assert evaluator.feedback_keys == keys
-    assert [one["key"] for one in evaluator(**SHAPES["fields"](HONEST))] == keys
+    assert evaluator.feedback_keys == [one["key"] for one in evaluator(**SHAPES["fields"](HONEST))] == keys
     assert JuryEvaluator(jury).feedback_keys == ["all", "all.tone", "all.length"]
 
 
@@ -318,52 +310,46 @@ def test_a_criterion_that_was_not_asked_has_no_score():
     quick = Tier("screen", judge(lambda case: False, name="quick"), "reject_on_any_fail")
     jury = CascadedJury([quick, Tier("card", Scorecard(CARD))], name="all")
     found = {one["key"]: one for one in JuryEvaluator(jury, per_juror=True)(**SHAPES["fields"](HONEST))}
-    assert found["all"]["score"] == 0.0
-    assert found["all.quick"]["score"] == 0.0
-    assert (found["all.grounded"]["score"], found["all.grounded"]["comment"]) == (None, "not asked")
+    assert {name: found[name]["score"] for name in ("all", "all.quick", "all.grounded")} == {
+        "all": 0.0, "all.quick": 0.0, "all.grounded": None
+    }  # fmt: skip
+    assert found["all.grounded"]["comment"] == "not asked"
 
 
 def test_a_fallback_answers_none_of_the_criteria():
     card = Scorecard({"a": breaks}, name="card")
-    jury = card.with_fallbacks(judge(lambda case: True, threshold=card.pass_mark))
-    found = {one["key"]: one["score"] for one in JuryEvaluator(jury)(**SHAPES["fields"](HONEST))}
+    evaluator = JuryEvaluator(card.with_fallbacks(judge(lambda case: True, threshold=card.pass_mark)))
+    found = {one["key"]: one["score"] for one in evaluator(**SHAPES["fields"](HONEST))}
     assert found == {"card": 1.0, "card.a": None}
 
 
 def test_neutral_labels_are_values_without_a_score():
     evaluator = JuryEvaluator(judge(lambda case: "KEEP", labels=["KEEP", "DROP"]), key="k")
-    run = _run({"answer": HONEST})
-    (result,) = evaluator.evaluate_run(run, example())["results"]
+    (result,) = evaluator.evaluate_run(_run({"answer": HONEST}), example())["results"]
     assert (result.score, result.value) == (None, "KEEP")
 
 
-def _run(outputs, error=None, inputs=None, **more):
-    from langsmith.schemas import Run
-
+def _run(outputs, error=None):
     return Run(
         id=uuid4(), name="target", start_time="2026-01-01T00:00:00", run_type="chain", trace_id=uuid4(),
-        inputs=inputs or {"question": QUESTION}, outputs=outputs, error=error, **more,
+        inputs={"question": QUESTION}, outputs=outputs, error=error,
     )  # fmt: skip
 
 
 def test_a_run_without_an_example_is_judged_too():
-    cases = []
-    evaluator = JuryEvaluator(lambda case: cases.append(case) or True, key="k")
-    assert evaluator.evaluate_run(_run({"answer": HONEST}))["results"][0].score == 1.0
-    assert (cases[0].question, cases[0].answer, cases[0].reference) == (QUESTION, HONEST, None)
+    case, found = seen_by(lambda evaluator: evaluator.evaluate_run(_run({"answer": HONEST})))
+    assert (case.question, case.answer, case.reference, found["results"][0].score) == (QUESTION, HONEST, None, 1.0)
 
 
 def test_trap_4_the_answer_of_a_row_is_not_its_own_reference():
-    cases = []
-    evaluator = JuryEvaluator(lambda case: cases.append(case) or True)
-    evaluator(inputs={"question": "q", "answer": "a"}, outputs={"answer": "b"})
-    assert (cases[0].answer, cases[0].reference) == ("b", None)
+    case, _ = seen_by(lambda evaluator: evaluator(inputs={"question": "q", "answer": "a"}, outputs={"answer": "b"}))
+    assert (case.answer, case.reference) == ("b", None)
 
 
 def test_results_are_those_of_langsmith_and_forbid_what_it_does_not_know():
     (result,) = JuryEvaluator(reviewed, key="k").evaluate_run(_run({"answer": HONEST, "context": [PAGE]}))["results"]
+    assert issubclass(JuryEvaluationResult, EvaluationResult)
     assert isinstance(result, JuryEvaluationResult)
-    assert isinstance(result, EvaluationResult)
     assert "verdict" not in result.model_dump()
     with pytest.raises(ValueError, match="extra"):
         JuryEvaluationResult(key="k", reasoning="because")
@@ -371,18 +357,16 @@ def test_results_are_those_of_langsmith_and_forbid_what_it_does_not_know():
 
 @LOOPS
 def test_trap_6_a_run_that_waits_for_a_person_is_in_no_pass_rate(loop):
-    waiting = {"messages": [HumanMessage(QUESTION), call("pages", query="x")]}
     states = {
         "done": {"messages": [HumanMessage(QUESTION), AIMessage(HONEST)]},
-        "open": waiting,
+        "open": {"messages": [HumanMessage(QUESTION), call("pages", query="x")]},
         "asks": {"question": "q", "__interrupt__": ["ok?"]},
     }
     asked = []
     evaluator = JuryEvaluator(lambda case: asked.append(case.question) or True, key="k")
-    rows = loop(lambda inputs: states[inputs["question"]], [example(name) for name in states], [evaluator])
-    values = {row["example"].inputs["question"]: results_of(row)["k"].value for row in rows}
-    assert values == {"done": "pass", "open": "abstain", "asks": "abstain"}
-    assert len(asked) == 1
+    rows = loop(lambda inputs: states[inputs["question"]], map(example, states), [evaluator])
+    values = {question: found["k"].value for question, found in by_question(rows).items()}
+    assert (values, len(asked)) == ({"done": "pass", "open": "abstain", "asks": "abstain"}, 1)
     summary = pass_rate(evaluator)([row["run"] for row in rows], [])
     assert (summary["score"], summary["comment"].split(";")[0]) == (1.0, "1 of 1 passed")
 
@@ -417,8 +401,6 @@ def test_trap_13_offline_nothing_is_attempted(loop, tracing, no_network, monkeyp
 
 
 def test_trap_13_while_judging_tracing_is_off_unless_asked_for(traced):
-    from langsmith.utils import tracing_is_enabled
-
     found = []
 
     async def looks(case):
@@ -445,13 +427,12 @@ def test_trap_13_an_object_is_no_evaluator_unless_it_is_of_langsmiths_class():
 
 
 def test_trap_16_store_and_budget_apply_in_evaluators():
-    found = []
+    store, budget, found = object(), Budget(max_calls=1), []
 
     async def looks(case):
         found.append((context().store, context().budget))
         return True
 
-    store, budget = object(), Budget(max_calls=1)
     evaluator = JuryEvaluator(looks, store=store, budget=budget)
     evaluator(**SHAPES["fields"](HONEST))
     evaluator.evaluate_run(_run({"answer": HONEST}))
@@ -469,39 +450,18 @@ def test_only_a_judge_will_do():
 
 @LOOPS
 def test_the_pass_rate_leaves_out_what_is_not_decided(loop):
-    outcomes = {"p1": True, "p2": True, "f": False, "a": abstain("x"), "e": RuntimeError("down"), "l": "KEEP"}
-
-    @judge(labels=["KEEP"])
-    def jury(case):
-        found = outcomes[case.question]
-        if isinstance(found, Exception):
-            raise found
-        return found
-
+    outcomes = {"p1": True, "p2": True, "f": False, "a": abstain("x"), "e": None, "l": "KEEP"}
+    jury = judge(lambda case: breaks(case) if case.question == "e" else outcomes[case.question], labels=["KEEP"])
     evaluator = JuryEvaluator(jury, key="k")
-    data = [example(name) for name in outcomes]
-    client, target = offline_client(), answering(dict.fromkeys(outcomes, HONEST))
-    options = {
-        "data": data,
-        "evaluators": [evaluator],
-        "summary_evaluators": [pass_rate(evaluator)],
-        "upload_results": False,
-    }
-
-    async def atarget(inputs):
-        return target(inputs)
-
-    async def go():
-        found = await client.aevaluate(atarget, **options)
-        assert len([row async for row in found]) == 6
-        return found
-
-    found = client.evaluate(target, **options) if loop is rows_of else asyncio.run(go())
-    (summary,) = found._summary_results["results"]
-    assert summary.key == "k.pass_rate"
-    assert summary.score == pytest.approx(2 / 3)
+    target, summaries = answering(dict.fromkeys(outcomes, HONEST)), []
+    loop(target, map(example, outcomes), [evaluator], summaries.extend, summary_evaluators=[pass_rate(evaluator)])
     low, high = wilson(2 / 3, 3)
-    assert summary.comment == f"2 of 3 passed; 95 % interval {low:.3f} to {high:.3f}; 1 ABSTAIN; 1 ERROR; 1 LABEL"
+    ((key, score, comment),) = ((one.key, one.score, one.comment) for one in summaries)
+    assert (key, score, comment) == (
+        "k.pass_rate",
+        pytest.approx(2 / 3),
+        f"2 of 3 passed; 95 % interval {low:.3f} to {high:.3f}; 1 ABSTAIN; 1 ERROR; 1 LABEL",
+    )
 
 
 def test_a_run_that_failed_counts_as_not_passed_and_strange_runs_are_named():
@@ -511,9 +471,9 @@ def test_a_run_that_failed_counts_as_not_passed_and_strange_runs_are_named():
         evaluator.evaluate_run(run)
     summary = pass_rate(evaluator, key="rate")(runs, [])
     assert (summary["key"], summary["score"]) == ("rate", 0.5)
+    assert summary["comment"].endswith("1 not judged by this evaluator")
     again = pass_rate(evaluator)([run.model_copy(update={"reference_example_id": runs[0].id}) for run in runs], [])
     assert "95 % interval {:.3f} to {:.3f}".format(*wilson(0.5, 1)) in again["comment"]
-    assert summary["comment"].endswith("1 not judged by this evaluator")
 
 
 def test_the_interval_is_wilsons():
@@ -533,48 +493,37 @@ def test_what_is_kept_is_bounded():
 
 
 def test_ours_stands_beside_an_evaluator_of_openevals():
-    from openevals import exact_match
+    """The target is a Runnable."""
 
     def exact(inputs, outputs, reference_outputs):
         return exact_match(outputs=outputs["answer"], reference_outputs=reference_outputs["answer"])
 
     mine = JuryEvaluator(lambda case: case.answer == case.reference, key="mine")
-    (row,) = rows_of(answering({QUESTION: HONEST}), [example()], [exact, mine])
+    (row,) = rows_of(RunnableLambda(answering({QUESTION: HONEST})), [example()], [exact, mine])
     assert {key: one.score for key, one in results_of(row).items()} == {"exact_match": 1.0, "mine": 1.0}
     theirs = exact_match(outputs=HONEST, reference_outputs=HONEST)
     assert set(mine(inputs=QUESTION, outputs=HONEST, reference_outputs=HONEST)) == set(theirs)
 
 
 def test_a_simulation_of_openevals_takes_our_evaluator():
-    from openevals.simulators import run_multiturn_simulation
-
     turns = iter([HONEST, "You are welcome."])
 
     def app(message, *, thread_id, **_):
         return {"role": "assistant", "content": next(turns)}
 
-    cases = []
-    evaluator = JuryEvaluator(lambda case: cases.append(case) or True, key="polite")
-    found = run_multiturn_simulation(
-        app=app, user=[QUESTION, "Thanks!"], trajectory_evaluators=[evaluator], max_turns=2
+    case, found = seen_by(
+        lambda evaluator: run_multiturn_simulation(
+            app=app, user=[QUESTION, "Thanks!"], trajectory_evaluators=[evaluator], max_turns=2
+        )
     )
     assert (
         [one["key"] for one in found["evaluator_results"]],
-        (cases[0].question, cases[0].answer),
-        [message.content for message in cases[0].messages],
-    ) == (["polite"], ("Thanks!", "You are welcome."), [QUESTION, HONEST])
-
-
-def test_a_runnable_is_a_target():
-    target = RunnableLambda(lambda inputs: {"answer": HONEST, "context": [PAGE]})
-    (row,) = rows_of(target, [example()], [JuryEvaluator(reviewed, key="k")])
-    assert results_of(row)["k"].score == 1.0
+        (case.question, case.answer),
+        [message.content for message in case.messages],
+    ) == (["k"], ("Thanks!", "You are welcome."), [QUESTION, HONEST])
 
 
 def test_an_agent_whose_state_is_the_output_shows_its_steps():
-    from langchain.agents import create_agent
-
-    state = create_agent(model(call("pages", query="x"), HONEST), [pages]).invoke(ASKED)
-    cases = []
-    JuryEvaluator(lambda case: cases.append(case) or True)(inputs=ASKED, outputs=state)
-    assert [(step.tool, step.output) for step in cases[0].steps] == [("pages", PAGE)]
+    state = agent(HONEST)[0].invoke(ASKED)
+    case, _ = seen_by(lambda evaluator: evaluator(inputs=ASKED, outputs=state))
+    assert [(step.tool, step.output) for step in case.steps] == [("pages", PAGE)]

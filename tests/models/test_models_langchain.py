@@ -8,6 +8,7 @@ import pickle
 from typing import Any
 
 import pytest
+from fact_tables import run_by
 from langchain_core.caches import InMemoryCache
 from langchain_core.callbacks import BaseCallbackHandler, get_usage_metadata_callback
 from langchain_core.globals import set_llm_cache
@@ -222,15 +223,12 @@ def test_callbacks_of_the_application_and_of_the_object_hear_nothing(server, pac
     assert object_.callbacks == [own]
 
 
-def test_hooks_of_the_context_hear_nothing():
+@run_by(asyncio.run)
+async def test_hooks_of_the_context_hear_nothing():
     model = model_of(Fake(details={"model_name": "fake-1"}))
-
-    async def main():
-        with get_usage_metadata_callback() as usage:
-            await model.complete(prompt())
-        return usage.usage_metadata
-
-    assert asyncio.run(main()) == {}
+    with get_usage_metadata_callback() as usage:
+        await model.complete(prompt())
+    assert usage.usage_metadata == {}
 
 
 def test_no_token_of_a_judge_is_in_a_stream_of_the_application(server):
@@ -309,15 +307,12 @@ def test_an_azure_object_works_in_several_loops(server):
     assert server.requests[0].target.startswith("/openai/deployments/judge/chat/completions")
 
 
-def test_connections_are_kept_within_a_loop(server, package):
+@run_by(asyncio.run)
+async def test_connections_are_kept_within_a_loop(server, package):
     model, begun = model_of(chat(package, server)), server.connections
-
-    async def main():
-        for _ in range(5):
-            await model.complete(prompt())
-        return server.connections - begun
-
-    assert asyncio.run(main()) == 1
+    for _ in range(5):
+        await model.complete(prompt())
+    assert server.connections - begun == 1
 
 
 ERRORS = [
@@ -345,19 +340,16 @@ def test_errors_of_other_packages(raised, kind):
     assert failure(model_of(Fake(error=raised))).kind == kind
 
 
-def test_a_refused_call_is_tried_again_and_a_cancelled_one_ends(server, package):
+@run_by(asyncio.run)
+async def test_a_refused_call_is_tried_again_and_a_cancelled_one_ends(server, package):
     server.plans(error("500 Oops"), well, lambda request: [5.0])
     model = model_of(chat(package, server))
-
-    async def main():
-        assert (await ask_model(model, prompt("again"))).text == "echo: again"
-        task = asyncio.create_task(model.complete(prompt("slow")))
-        await asyncio.sleep(0.2)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
+    assert (await ask_model(model, prompt("again"))).text == "echo: again"
+    task = asyncio.create_task(model.complete(prompt("slow")))
+    await asyncio.sleep(0.2)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
 
 def test_a_reply_that_repeats_the_key_loses_it(server, package):

@@ -5,7 +5,7 @@ import logging
 import random
 
 import pytest
-from fact_tables import each_row
+from fact_tables import each_row, run_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_asking import failed, prompt
@@ -25,6 +25,7 @@ SLOW_DOWN = ModelError("slow down", "rate_limited", transient=True, retry_after=
 NO_KEY = ModelError("wrong key", "account", sent=False)
 WRONG = ModelError("wrong request", "refused", sent=False)
 BUSY = ModelError("come back in an hour", "rate_limited", transient=True, retry_after=3600.0, sent=False)
+LATE = ModelError("late", "timeout", transient=True)
 
 
 class Attempts:
@@ -62,37 +63,23 @@ def called(*outcomes, **limits):
 # Retries
 
 
-def test_a_success_needs_one_attempt_and_its_reply_is_unchanged():
-    found, attempts, seconds = called(DONE)
-    assert found is DONE
-    assert len(attempts.at) == 1
-    assert seconds == pytest.approx(1.0)
-
-
-@each_row("error", [DOWN, CUT, SLOW_DOWN, ModelError("late", "timeout", transient=True)])
-def test_what_may_pass_is_tried_again(error):
-    found, attempts, _ = called(error, error, DONE)
-    assert found.text == "done"
-    assert len(attempts.at) == 3
-
-
-@pytest.mark.parametrize("error", [NO_KEY, WRONG])
-def test_what_will_not_pass_is_not_tried_again(error):
-    found, attempts, _ = called(error, DONE)
-    assert (str(found), found.kind) == (str(error), error.kind)
-    assert len(attempts.at) == 1
-
-
-def test_attempts_end_and_the_last_error_is_raised():
-    found, attempts, _ = called(CUT, DOWN, attempts=4)
-    assert len(attempts.at) == 4
-    assert found.kind == "unavailable"
-
-
-def test_refusals_for_the_rate_use_up_no_attempts():
-    found, attempts, _ = called(*[SLOW_DOWN] * 20, CUT, DONE, attempts=2)
-    assert found.text == "done"
-    assert len(attempts.at) == 22
+@each_row(
+    ("outcomes", "limits", "end", "number"),
+    [
+        ([DONE], {}, DONE, 1),
+        *(([error, error, DONE], {}, DONE, 3) for error in (DOWN, CUT, SLOW_DOWN, LATE)),
+        *(([error, DONE], {}, error, 1) for error in (NO_KEY, WRONG)),
+        ([CUT, DOWN], {"attempts": 4}, DOWN, 4),
+        # Refusals for the rate use up no attempts, but a wait beyond the deadline is not begun.
+        ([*[SLOW_DOWN] * 20, CUT, DONE], {"attempts": 2}, DONE, 22),
+        ([BUSY, DONE], {}, BUSY, 1),
+    ],
+)
+def test_what_may_pass_is_tried_again_until_attempts_end(outcomes, limits, end, number):
+    found, attempts, seconds = called(*outcomes, **limits)
+    assert found.text == "done" if end is DONE else (str(found), found.kind) == (str(end), end.kind)
+    assert len(attempts.at) == number
+    assert number > 1 or seconds == pytest.approx(1.0)
 
 
 def test_the_wait_is_what_the_vendor_asks_for_and_grows():
@@ -111,12 +98,6 @@ def test_without_its_word_the_wait_is_random_and_grows():
     assert all(0 <= wait <= 0.5 * 2**number for row in waits for number, wait in enumerate(row))
 
 
-def test_a_wait_beyond_the_deadline_is_not_begun():
-    found, attempts, seconds = called(BUSY, DONE)
-    assert len(attempts.at) == 1
-    assert (found.kind, seconds) == ("rate_limited", pytest.approx(1.0))
-
-
 def test_the_random_numbers_of_the_application_stay_its_own():
     random.seed(1)
     expected = random.random()
@@ -125,20 +106,18 @@ def test_the_random_numbers_of_the_application_stay_its_own():
     assert random.random() == expected
 
 
-def test_a_waiting_retry_gives_up_its_place():
+@run_by(run)
+async def test_a_waiting_retry_gives_up_its_place():
     """Trap 10: else a batch waits with it."""
 
-    async def main():
-        limiter, first, other = Limiter(Limits(max_concurrency=1)), Attempts(SLOW_DOWN, DONE), Attempts(DONE)
-        waiting = asyncio.create_task(limiter.call(first))
-        await asyncio.sleep(1.5)
-        begun = asyncio.get_running_loop().time()
-        await limiter.call(other)
-        assert other.at == [begun]
-        await waiting
-        assert first.at[1] >= begun
-
-    run(main())
+    limiter, first, other = Limiter(Limits(max_concurrency=1)), Attempts(SLOW_DOWN, DONE), Attempts(DONE)
+    waiting = asyncio.create_task(limiter.call(first))
+    await asyncio.sleep(1.5)
+    begun = asyncio.get_running_loop().time()
+    await limiter.call(other)
+    assert other.at == [begun]
+    await waiting
+    assert first.at[1] >= begun
 
 
 # The deadline and the usage
@@ -151,162 +130,135 @@ def test_the_deadline_ends_everything_and_tells_the_last_error():
     assert found.usage == Usage()
 
 
-def test_a_call_that_only_waits_for_its_turn_is_no_sign_of_an_outage():
-    async def main():
-        limits = Limits(max_concurrency=1, deadline_s=5.0, open_after=1)
-        limiter, slow = Limiter(limits), Attempts(DONE, seconds=4.9)
-        first, second, third = (asyncio.create_task(limiter.call(slow)) for _ in range(3))
-        assert (await first).text == "done"
-        found = [await failed(second), await failed(third)]
-        assert [one.kind for one in found] == ["timeout", "timeout"]
-        assert "waiting for its turn" in str(found[1])
-        return [one.usage.cost_complete for one in found]
-
-    assert run(main()) == [False, True]
+@run_by(run)
+async def test_a_call_that_only_waits_for_its_turn_is_no_sign_of_an_outage():
+    limits = Limits(max_concurrency=1, deadline_s=5.0, open_after=1)
+    limiter, slow = Limiter(limits), Attempts(DONE, seconds=4.9)
+    first, second, third = (asyncio.create_task(limiter.call(slow)) for _ in range(3))
+    assert (await first).text == "done"
+    found = [await failed(second), await failed(third)]
+    assert [one.kind for one in found] == ["timeout", "timeout"]
+    assert "waiting for its turn" in str(found[1])
+    assert [one.usage.cost_complete for one in found] == [False, True]
 
 
-def test_the_usage_has_all_attempts_that_may_be_billed():
+@each_row(
+    ("outcomes", "limits", "usage"),
+    [
+        ((CUT, DOWN, SLOW_DOWN, CUT, DONE), {}, Usage(calls=3, input_tokens=10, output_tokens=5, cost_complete=False)),
+        ((SLOW_DOWN, DOWN, DONE), {}, DONE.usage),
+        ((CUT,), {"attempts": 2}, Usage(calls=2, cost_complete=False)),
+    ],
+)
+def test_the_usage_has_all_attempts_that_may_be_billed(outcomes, limits, usage):
     """Trap 11: a call that was cut off after it was sent may be billed."""
-    found, _, _ = called(CUT, DOWN, SLOW_DOWN, CUT, DONE)
-    assert found.usage == Usage(calls=3, input_tokens=10, output_tokens=5, cost_complete=False)
-    found, _, _ = called(SLOW_DOWN, DOWN, DONE)
-    assert found.usage == DONE.usage
-    found, _, _ = called(CUT, attempts=2)
-    assert found.usage == Usage(calls=2, cost_complete=False)
+    assert called(*outcomes, **limits)[0].usage == usage
 
 
-def test_an_attempt_that_the_deadline_cuts_off_may_be_billed():
-    async def main():
-        return await failed(Limiter(Limits(deadline_s=5.0)).call(Attempts(DONE, seconds=60.0)))
-
-    found = run(main())
+@run_by(run)
+async def test_an_attempt_that_the_deadline_cuts_off_may_be_billed():
+    found = await failed(Limiter(Limits(deadline_s=5.0)).call(Attempts(DONE, seconds=60.0)))
     assert (found.kind, found.sent, found.usage) == ("timeout", True, Usage(calls=1, cost_complete=False))
 
 
-def test_the_timeouts_of_an_attempt_are_not_the_deadline():
+@run_by(run)
+async def test_the_timeouts_of_an_attempt_are_not_the_deadline():
     async def attempt():
         raise TimeoutError("of the model's own class")
 
-    async def main():
-        with pytest.raises(TimeoutError, match="own class"):
-            await Limiter(Limits()).call(attempt)
-
-    run(main())
+    with pytest.raises(TimeoutError, match="own class"):
+        await Limiter(Limits()).call(attempt)
 
 
-def test_a_cancelled_call_gives_its_place_back():
-    async def main():
-        limiter = Limiter(Limits(max_concurrency=1))
-        for seconds in (0.5, 0.5):
-            task = asyncio.create_task(limiter.call(Attempts(DONE)))
-            queued = asyncio.create_task(limiter.call(Attempts(DONE)))
-            await asyncio.sleep(seconds)
-            task.cancel()
-            queued.cancel()
-            assert {type(one) for one in await asyncio.gather(task, queued, return_exceptions=True)} == {
-                asyncio.CancelledError
-            }
-        return await limiter.call(Attempts(DONE))
-
-    assert run(main()) is DONE
+@run_by(run)
+async def test_a_cancelled_call_gives_its_place_back():
+    limiter = Limiter(Limits(max_concurrency=1))
+    for _ in range(2):
+        at_work_and_queued = [asyncio.create_task(limiter.call(Attempts(DONE))) for _ in range(2)]
+        await asyncio.sleep(0.5)
+        assert [task.cancel() for task in at_work_and_queued] == [True, True]
+        ends = await asyncio.gather(*at_work_and_queued, return_exceptions=True)
+        assert {type(end) for end in ends} == {asyncio.CancelledError}
+    assert await limiter.call(Attempts(DONE)) is DONE
 
 
 # An outage
 
 
-def test_a_model_that_is_down_is_not_asked_but_for_one_probe_after_each_pause():
-    async def main():
-        loop, limiter = asyncio.get_running_loop(), Limiter(Limits(attempts=1, cooldown_s=30.0), "m")
-        down = Attempts(DOWN, seconds=0.0)
-        kinds = [(await failed(limiter.call(down))).kind for _ in range(8)]
-        assert kinds == ["unavailable"] * 5 + ["down"] * 3
-        assert len(down.at) == 5
-        last = await failed(limiter.call(down))
-        assert "last error: no server" in str(last)
-        assert (last.transient, last.sent) == (False, False)
-        await asyncio.sleep(31)
-        found = await asyncio.gather(*(failed(limiter.call(down)) for _ in range(10)))
-        assert sorted(one.kind for one in found) == ["down"] * 9 + ["unavailable"]
-        await asyncio.sleep(31)
-        begun = loop.time()
-        assert (await limiter.call(Attempts(DONE))).text == "done"
-        await asyncio.gather(*(limiter.call(Attempts(DONE)) for _ in range(20)))
-        return loop.time() - begun
-
-    assert run(main()) == pytest.approx(2.0)
+@run_by(run)
+async def test_a_model_that_is_down_is_not_asked_but_for_one_probe_after_each_pause():
+    limiter, down = Limiter(Limits(attempts=1, cooldown_s=30.0), "m"), Attempts(DOWN, seconds=0.0)
+    *found, last = [await failed(limiter.call(down)) for _ in range(9)]
+    assert ([one.kind for one in found], len(down.at)) == (["unavailable"] * 5 + ["down"] * 3, 5)
+    assert "last error: no server" in str(last)
+    assert (last.transient, last.sent) == (False, False)
+    await asyncio.sleep(31)
+    found = await asyncio.gather(*(failed(limiter.call(down)) for _ in range(10)))
+    assert sorted(one.kind for one in found) == ["down"] * 9 + ["unavailable"]
+    await asyncio.sleep(31)
+    begun = asyncio.get_running_loop().time()
+    assert (await limiter.call(Attempts(DONE))).text == "done"
+    await asyncio.gather(*(limiter.call(Attempts(DONE)) for _ in range(20)))
+    assert asyncio.get_running_loop().time() - begun == pytest.approx(2.0)
 
 
-def test_a_probe_is_one_attempt():
-    async def main():
-        limiter = Limiter(Limits(open_after=1, cooldown_s=10.0))
-        down = Attempts(DOWN, seconds=0.0)
-        await failed(limiter.call(down))
-        assert len(down.at) == 6
-        await asyncio.sleep(11)
-        assert (await failed(limiter.call(down))).kind == "down"
-        return len(down.at)
-
-    assert run(main()) == 7
+@run_by(run)
+async def test_a_probe_is_one_attempt():
+    limiter, down = Limiter(Limits(open_after=1, cooldown_s=10.0)), Attempts(DOWN, seconds=0.0)
+    await failed(limiter.call(down))
+    assert len(down.at) == 6
+    await asyncio.sleep(11)
+    assert (await failed(limiter.call(down))).kind == "down"
+    assert len(down.at) == 7
 
 
-def test_a_probe_that_is_cancelled_leaves_the_next_one_to_another():
-    async def main():
-        limiter = Limiter(Limits(attempts=1, open_after=1, cooldown_s=10.0))
-        await failed(limiter.call(Attempts(DOWN)))
-        await asyncio.sleep(11)
-        probe = asyncio.create_task(limiter.call(Attempts(DONE)))
-        await asyncio.sleep(0.5)
-        probe.cancel()
-        assert (await failed(limiter.call(Attempts(DONE)))).kind == "down"
-        await asyncio.sleep(11)
-        return await limiter.call(Attempts(DONE))
-
-    assert run(main()) is DONE
+@run_by(run)
+async def test_a_probe_that_is_cancelled_leaves_the_next_one_to_another():
+    limiter = Limiter(Limits(attempts=1, open_after=1, cooldown_s=10.0))
+    await failed(limiter.call(Attempts(DOWN)))
+    await asyncio.sleep(11)
+    probe = asyncio.create_task(limiter.call(Attempts(DONE)))
+    await asyncio.sleep(0.5)
+    probe.cancel()
+    assert (await failed(limiter.call(Attempts(DONE)))).kind == "down"
+    await asyncio.sleep(11)
+    assert await limiter.call(Attempts(DONE)) is DONE
 
 
 @each_row(("outcome", "stops"), [(NO_KEY, True), (BUSY, True), (CUT, True), (WRONG, False)])
-def test_an_account_is_hopeless_after_five_calls_and_a_wrong_request_says_nothing(outcome, stops):
-    async def main():
-        limiter, attempts = Limiter(Limits(attempts=1)), Attempts(outcome, seconds=0.0)
-        for _ in range(12):
-            await failed(limiter.call(attempts))
-        return len(attempts.at)
-
-    assert run(main()) == (5 if stops else 12)
+@run_by(run)
+async def test_an_account_is_hopeless_after_five_calls_and_a_wrong_request_says_nothing(outcome, stops):
+    limiter, attempts = Limiter(Limits(attempts=1)), Attempts(outcome, seconds=0.0)
+    for _ in range(12):
+        await failed(limiter.call(attempts))
+    assert len(attempts.at) == (5 if stops else 12)
 
 
-def test_a_success_in_between_keeps_a_model_up():
-    async def main():
-        limiter, sent = Limiter(Limits(attempts=1)), 0
-        for number in range(40):
-            attempts = Attempts(DONE if number % 5 == 4 else DOWN, seconds=0.0)
-            await asyncio.gather(limiter.call(attempts), return_exceptions=True)
-            sent += len(attempts.at)
-        return sent
-
-    assert run(main()) == 40
+@run_by(run)
+async def test_a_success_in_between_keeps_a_model_up():
+    limiter, sent = Limiter(Limits(attempts=1)), 0
+    for number in range(40):
+        attempts = Attempts(DONE if number % 5 == 4 else DOWN, seconds=0.0)
+        await asyncio.gather(limiter.call(attempts), return_exceptions=True)
+        sent += len(attempts.at)
+    assert sent == 40
 
 
-def test_calls_that_wait_for_a_place_fail_with_the_model():
-    async def main():
-        limiter, down = Limiter(Limits(attempts=1, max_concurrency=1, open_after=2)), Attempts(DOWN)
-        found = await asyncio.gather(*(failed(limiter.call(down)) for _ in range(10)))
-        assert len(down.at) == 2
-        return [one.kind for one in found]
-
-    assert run(main()) == ["unavailable"] * 2 + ["down"] * 8
+@run_by(run)
+async def test_calls_that_wait_for_a_place_fail_with_the_model():
+    limiter, down = Limiter(Limits(attempts=1, max_concurrency=1, open_after=2)), Attempts(DOWN)
+    found = await asyncio.gather(*(failed(limiter.call(down)) for _ in range(10)))
+    assert ([one.kind for one in found], len(down.at)) == (["unavailable"] * 2 + ["down"] * 8, 2)
 
 
-def test_during_an_outage_no_rate_is_used_up():
-    async def main():
-        limiter = Limiter(Limits(attempts=1, open_after=1, requests_per_minute=60, cooldown_s=5.0))
-        await failed(limiter.call(Attempts(DOWN)))
-        begun = asyncio.get_running_loop().time()
-        for _ in range(100):
-            assert (await failed(limiter.call(Attempts(DONE)))).kind == "down"
-        return asyncio.get_running_loop().time() - begun
-
-    assert run(main()) == 0
+@run_by(run)
+async def test_during_an_outage_no_rate_is_used_up():
+    limiter = Limiter(Limits(attempts=1, open_after=1, requests_per_minute=60, cooldown_s=5.0))
+    await failed(limiter.call(Attempts(DOWN)))
+    begun = asyncio.get_running_loop().time()
+    for _ in range(100):
+        assert (await failed(limiter.call(Attempts(DONE)))).kind == "down"
+    assert asyncio.get_running_loop().time() - begun == 0
 
 
 # Rates that are known
@@ -316,38 +268,32 @@ def test_during_an_outage_no_rate_is_used_up():
     ({"requests_per_minute": 60}, 59), ({"requests_per_minute": 600}, 5), ({"tokens_per_minute": 900}, 59),
     ({"requests_per_minute": 60, "tokens_per_minute": 10**6}, 59), ({}, 0),
 ])  # fmt: skip
-def test_a_known_rate_is_kept(limits, seconds):
-    async def main():
-        limiter, begun = Limiter(Limits(**limits)), asyncio.get_running_loop().time()
-        await asyncio.gather(*(limiter.call(Attempts(DONE), tokens=15) for _ in range(60)))
-        return asyncio.get_running_loop().time() - begun - 1.0
-
-    assert run(main()) == pytest.approx(seconds, abs=1.1)
+@run_by(run)
+async def test_a_known_rate_is_kept(limits, seconds):
+    limiter, begun = Limiter(Limits(**limits)), asyncio.get_running_loop().time()
+    await asyncio.gather(*(limiter.call(Attempts(DONE), tokens=15) for _ in range(60)))
+    assert asyncio.get_running_loop().time() - begun - 1.0 == pytest.approx(seconds, abs=1.1)
 
 
-def test_tokens_that_were_not_used_are_given_back():
-    async def main():
-        limiter, begun = Limiter(Limits(tokens_per_minute=900)), asyncio.get_running_loop().time()
-        for _ in range(4):
-            await limiter.call(Attempts(DONE), tokens=600)
-        return asyncio.get_running_loop().time() - begun
-
-    assert run(main()) < 180  # by the estimates it would be 160 after each call
+@run_by(run)
+async def test_tokens_that_were_not_used_are_given_back():
+    limiter, begun = Limiter(Limits(tokens_per_minute=900)), asyncio.get_running_loop().time()
+    for _ in range(4):
+        await limiter.call(Attempts(DONE), tokens=600)
+    assert asyncio.get_running_loop().time() - begun < 180  # by the estimates it would be 160 after each call
 
 
-def test_a_cancelled_wait_leaves_no_debt():
-    async def main():
-        limiter = Limiter(Limits(requests_per_minute=60))
-        waiting = [asyncio.create_task(limiter.call(Attempts(DONE))) for _ in range(100)]
-        await asyncio.sleep(0.5)
-        for task in waiting:
-            task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
-        begun = asyncio.get_running_loop().time()
-        await limiter.call(Attempts(DONE))
-        return asyncio.get_running_loop().time() - begun
-
-    assert run(main()) < 3
+@run_by(run)
+async def test_a_cancelled_wait_leaves_no_debt():
+    limiter = Limiter(Limits(requests_per_minute=60))
+    waiting = [asyncio.create_task(limiter.call(Attempts(DONE))) for _ in range(100)]
+    await asyncio.sleep(0.5)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    begun = asyncio.get_running_loop().time()
+    await limiter.call(Attempts(DONE))
+    assert asyncio.get_running_loop().time() - begun < 3
 
 
 # Rates that are unknown: trap 10, the bounds of study 2.2
@@ -381,31 +327,28 @@ def test_nothing_is_lost_and_little_time(name):
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(1, 80), st.lists(st.tuples(st.booleans(), st.booleans()), max_size=300))
-def test_places_are_never_lost_and_never_too_many(most, steps):
+@run_by(asyncio.run)
+async def test_places_are_never_lost_and_never_too_many(most, steps):
     """Each step starts a call, and perhaps ends the oldest one in flight, which may have been refused."""
-
-    async def main():
-        slots, taken, waiting = Slots(most), [], []
-        for ends, refused in steps:
-            waiting.append(asyncio.create_task(slots.take()))
-            await asyncio.sleep(0)
-            taken += [task.result() for task in waiting if task.done()]
-            waiting = [task for task in waiting if not task.done()]
-            assert len(taken) <= most
-            assert 1 <= slots.allowed <= most
-            if ends and taken:
-                slots.give(taken.pop(0), refused=refused)
-        for _ in range(len(steps) + 1):
-            for number in taken:
-                slots.give(number, refused=False)
-            taken = []
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            taken = [task.result() for task in waiting if task.done()]
-            waiting = [task for task in waiting if not task.done()]
-        assert waiting == []
-
-    asyncio.run(main())
+    slots, taken, waiting = Slots(most), [], []
+    for ends, refused in steps:
+        waiting.append(asyncio.create_task(slots.take()))
+        await asyncio.sleep(0)
+        taken += [task.result() for task in waiting if task.done()]
+        waiting = [task for task in waiting if not task.done()]
+        assert len(taken) <= most
+        assert 1 <= slots.allowed <= most
+        if ends and taken:
+            slots.give(taken.pop(0), refused=refused)
+    for _ in range(len(steps) + 1):
+        for number in taken:
+            slots.give(number, refused=False)
+        taken = []
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        taken = [task.result() for task in waiting if task.done()]
+        waiting = [task for task in waiting if not task.done()]
+    assert waiting == []
 
 
 # Asking a model
@@ -437,25 +380,22 @@ def test_critics_of_one_model_share_a_limiter(server):
     assert asyncio.run(main()) is not asyncio.run(main())
 
 
-def test_limiters_of_forgotten_models_go():
-    async def main():
-        kept = limiter_of(ScriptedModel(["x"], model="kept"), Limits())
-        models = [ScriptedModel(["x"], model=f"{number}") for number in range(1500)]
-        for model in models:
-            limiter_of(model, Limits())
-        return kept in module._LIMITERS[asyncio.get_running_loop()].values(), len(
-            module._LIMITERS[asyncio.get_running_loop()]
-        )
-
-    assert asyncio.run(main()) == (False, 1000)
+@run_by(asyncio.run)
+async def test_limiters_of_forgotten_models_go():
+    kept = limiter_of(ScriptedModel(["x"], model="kept"), Limits())
+    models = [ScriptedModel(["x"], model=f"{number}") for number in range(1500)]
+    for model in models:
+        limiter_of(model, Limits())
+    assert (
+        kept in module._LIMITERS[asyncio.get_running_loop()].values(),
+        len(module._LIMITERS[asyncio.get_running_loop()]),
+    ) == (False, 1000)
 
 
 def test_a_refused_call_over_http_is_tried_again(server, opened):
     server.plans(error("429 Slow Down", retry_after="0.05"), error("500 Oops"), well)
     reply = asyncio.run(ask_model(opened(), prompt("again")))
-    assert reply.text == "echo: again"
-    assert reply.usage.calls == 1
-    assert len(server.requests) == 3
+    assert (reply.text, reply.usage.calls, len(server.requests)) == ("echo: again", 1, 3)
 
 
 def test_a_broken_answer_over_http_counts_in_the_usage(server, opened):
@@ -524,15 +464,13 @@ def test_schema_and_options_reach_the_model():
     assert (model.prompts, model.schemas, model.options) == ([prompt("a")], [{"type": "object"}], [Options(0.5)])
 
 
-def test_other_exceptions_pass_and_give_the_place_back():
+@run_by(asyncio.run)
+async def test_other_exceptions_pass_and_give_the_place_back():
     async def broken(_):
         raise KeyError("a bug")
 
-    async def main():
-        limiter = Limiter(Limits(max_concurrency=1))
-        for _ in range(3):
-            with pytest.raises(KeyError):
-                await limiter.call(lambda: broken(None))
-        return (await failed(ask_model(FunctionModel(broken), prompt()))).kind
-
-    assert asyncio.run(main()) == "refused"
+    limiter = Limiter(Limits(max_concurrency=1))
+    for _ in range(3):
+        with pytest.raises(KeyError):
+            await limiter.call(lambda: broken(None))
+    assert (await failed(ask_model(FunctionModel(broken), prompt()))).kind == "refused"

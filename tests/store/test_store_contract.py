@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from fact_tables import run_by
 from store_support import CASE, FULL, KEY, Asked, InFile, Place, at_once, get, keys, passed, put, rows, run_python
 
 from jury_adapters.core.case import Case, Image, Message, Step
@@ -56,12 +57,10 @@ def test_what_was_never_stored_is_none(store: SqlStore) -> None:
     assert (list(store.judgments()), list(store.cases()), store.counts()) == ([], [], {})
 
 
-def test_it_is_durable_when_put_returns(store: SqlStore, place: Place) -> None:
-    async def one() -> None:
-        await store.put(KEY, CASE, passed())
-        assert rows(place) == 1  # as another process sees it, with the store still open
-
-    asyncio.run(one())
+@run_by(asyncio.run)
+async def test_it_is_durable_when_put_returns(store: SqlStore, place: Place) -> None:
+    await store.put(KEY, CASE, passed())
+    assert rows(place) == 1  # as another process sees it, with the store still open
 
 
 def test_it_is_there_after_reopening(place: Place) -> None:
