@@ -5,7 +5,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from itertools import count, islice
 
 import pytest
@@ -16,6 +16,7 @@ from running import (
     Gauge,
     Memory,
     all_ends,
+    asynchronous,
     asynchronously,
     cases,
     in_threads,
@@ -82,25 +83,18 @@ def test_judgments_say_which_case_they_are_of(many):
     assert (judgment.case_id, judgment.case_metadata, judgment.generator) == ("r-1", {"split": "dev"}, "gpt-4o")
 
 
-def test_judge_many_yields_the_judgments_of_judge_pairs():
-    async def collected():
-        return [judgment async for judgment in judge(Gauge()).ajudge_many(["a", {"bad": 1}, "b"])]
-
-    for found in (list(judge(Gauge()).judge_many(["a", {"bad": 1}, "b"])), asyncio.run(collected())):
-        assert [(judgment.status, judgment.reasoning) for judgment in found] == [(PASS, "a"), (ERROR, ""), (PASS, "b")]
-
-
 def test_5000_cases_are_judged_in_one_batch():
+    """And ``judge_many`` yields the judgments of ``judge_pairs``, with a bad row in its place."""
+
     class Even(Check):
         def check(self, case):
             return int(case.question) % 2 == 0
 
     async def collected():
-        return Counter([judgment.status async for judgment in Even().ajudge_many(map(str, range(5000)))])
+        return [one.status async for one in Even().ajudge_many([{"bad": 1}, *map(str, range(5000))])]
 
-    expected = {PASS: 2500, FAIL: 2500}
-    assert Counter(judgment.status for judgment in Even().judge_many(map(str, range(5000)))) == expected
-    assert asyncio.run(collected()) == expected
+    found = [one.status for one in Even().judge_many([{"bad": 1}, *map(str, range(5000))])]
+    assert found == asyncio.run(collected()) == [ERROR, *[PASS, FAIL] * 2500]
 
 
 # Bad rows
@@ -127,14 +121,12 @@ BAD_ROWS = [
 def test_a_bad_row_is_an_error_in_its_place_and_the_others_are_judged(many, ordered):
     """Trap 14."""
     rows = [one for number, (bad, _) in enumerate(BAD_ROWS) for one in (str(number), bad)]
-    found = list(many(judge(Gauge()), rows, ordered=ordered))
-    passed = [judgment.reasoning for case, judgment in found if case is not None and judgment.passed]
-    broken = [judgment.case_id for case, judgment in found if case is None and judgment.status is ERROR]
-    assert sorted(passed, key=int) == [str(number) for number in range(len(BAD_ROWS))]
-    assert sorted(broken, key=str) == sorted([name for _, name in BAD_ROWS], key=str)
-    if ordered:
-        assert broken == [name for _, name in BAD_ROWS]
-        assert [judgment.status for _, judgment in found] == [PASS, ERROR] * len(BAD_ROWS)
+    right = [row for number, (_, name) in enumerate(BAD_ROWS) for row in ((str(number), PASS), (name, ERROR))]
+    found = [
+        (judgment.case_id if case is None else judgment.reasoning, judgment.status)
+        for case, judgment in many(judge(Gauge()), rows, ordered=ordered)
+    ]
+    assert found == right if ordered else sorted(found, key=str) == sorted(right, key=str)
 
 
 class Unreadable(Mapping):
@@ -152,9 +144,9 @@ class Unreadable(Mapping):
 
 @EACH_WAY
 def test_a_row_that_raises_when_it_is_read_is_a_bad_row(many):
-    found = [judgment for _, judgment in many(judge(passes), ["a", Unreadable(), "b"])]
-    assert [judgment.status for judgment in found] == [PASS, ERROR, PASS]
-    assert "the file is damaged" in found[1].error
+    before, bad, after = (judgment for _, judgment in many(judge(passes), ["a", Unreadable(), "b"]))
+    assert (before.status, bad.status, after.status) == (PASS, ERROR, PASS)
+    assert "the file is damaged" in bad.error
 
 
 def test_the_error_of_a_bad_row_names_the_field_and_not_the_value():
@@ -225,9 +217,8 @@ def test_an_interrupt_of_the_source_cancels_what_is_in_flight(interrupt):
     gauge, found = Gauge(), []
     with pytest.raises(interrupt):
         kept(judge(gauge).judge_pairs(Breaking(cases(6, 60), interrupt())), found)
-    assert found == []
     assert all_ends(gauge)
-    assert gauge.finished == 0
+    assert (found, gauge.finished) == ([], 0)
 
 
 @run_by(asyncio.run)
@@ -251,8 +242,7 @@ async def test_a_source_that_raises_while_nothing_is_judged_raises_in_the_caller
 @run_by(asyncio.run)
 async def test_a_slow_asynchronous_source_does_not_hold_up_what_is_judged(ordered):
     """Trap 14. This source makes its next case of the last judgment."""
-
-    heard = asyncio.Event()
+    heard, found = asyncio.Event(), []
 
     async def source():
         yield "one"
@@ -261,7 +251,6 @@ async def test_a_slow_asynchronous_source_does_not_hold_up_what_is_judged(ordere
             yield {"unknown": "field"}
             yield "two"
 
-    found = []
     async for judgment in judge(Gauge()).ajudge_many(source(), ordered=ordered):
         found.append(judgment.status)
         heard.set()
@@ -271,7 +260,7 @@ async def test_a_slow_asynchronous_source_does_not_hold_up_what_is_judged(ordere
 @EACH_ORDER
 def test_a_slow_synchronous_source_does_not_hold_up_what_is_judged(ordered):
     """Trap 14. Each row comes when the one before is judged; the window alone would let 60 be read."""
-    judged = []
+    judged, read = [], []
 
     async def notes(case):
         judged.append(case)
@@ -284,10 +273,8 @@ def test_a_slow_synchronous_source_does_not_hold_up_what_is_judged(ordered):
             read.append(number)
             yield str(number)
 
-    read, most = [], 0
-    for number, _ in enumerate(judge(notes).judge_pairs(source(), ordered=ordered), start=1):
-        most = max(most, len(read) - number)
-    assert most <= 20
+    ahead = [len(read) - n for n, _ in enumerate(judge(notes).judge_pairs(source(), ordered=ordered), start=1)]
+    assert max(ahead) <= 20
 
 
 @EACH_ORDER
@@ -308,41 +295,26 @@ async def test_a_synchronous_source_does_not_hold_up_asynchronous_code(ordered):
 @EACH_ORDER
 @pytest.mark.parametrize("limit", [1, 3])
 def test_an_endless_source_is_read_only_as_fast_as_it_is_judged(many, ordered, limit):
-    read = 0
-
-    def endless():
-        nonlocal read
-        for number in count():
-            read += 1
-            yield str(number)
-
-    batch, most = many(judge(Gauge()), endless(), ordered=ordered, max_concurrency=limit), 0
-    for taken, _ in enumerate(islice(batch, 50), start=1):
-        most = max(most, read - taken)
+    read = []
+    endless = (read.append(number) or str(number) for number in count())
+    batch = many(judge(Gauge()), endless, ordered=ordered, max_concurrency=limit)
+    ahead = [len(read) - taken for taken, _ in enumerate(islice(batch, 50), start=1)]
     batch.close()
-    assert most <= 4 * limit + 1
+    assert max(ahead) <= 4 * limit + 1
 
 
 @EACH_ORDER
 @run_by(asyncio.run)
 async def test_a_slow_consumer_is_not_run_ahead_of(ordered):
-    read = Counter()
-
-    async def source():
-        for number in count():
-            read["rows"] += 1
-            yield str(number)
-
-    taken = most = 0
-    batch = judge(Gauge()).ajudge_many(source(), max_concurrency=2, ordered=ordered)
-    async for _ in batch:
+    read, ahead = [], []
+    endless = (read.append(number) or str(number) for number in count())
+    batch = judge(Gauge()).ajudge_many(asynchronous(endless), max_concurrency=2, ordered=ordered)
+    while len(ahead) < 12:
+        await anext(batch)
         await asyncio.sleep(0.01)
-        taken += 1
-        most = max(most, read["rows"] - taken)
-        if taken == 12:
-            break
+        ahead.append(len(read) - len(ahead) - 1)
     await batch.aclose()
-    assert most <= 9
+    assert max(ahead) <= 9
 
 
 @EACH_WAY
@@ -376,12 +348,9 @@ def test_cases_are_read_in_the_thread_of_the_caller():
 
 
 def test_nothing_is_read_before_the_first_judgment_is_asked_for():
-    def rows():
-        read.append(1)
-        yield "a"
-
     read = []
-    batches = judge(passes).judge_many(rows()), judge(passes).ajudge_many(rows())
+    rows = (read.append(row) or row for row in "a")
+    batches = judge(passes).judge_many(rows), judge(passes).ajudge_many(rows)
     assert read == []
     batches[0].close()
 
@@ -393,13 +362,8 @@ def test_nothing_is_read_before_the_first_judgment_is_asked_for():
 @pytest.mark.parametrize(("limit", "ordered"), [(1, True), (3, False), (8, True)])
 def test_as_many_cases_are_judged_at_once_as_allowed_and_no_more(many, limit, ordered):
     gauge, together = Gauge(), threading.Barrier(limit)
-
-    def blocks(case):
-        together.wait(30)
-        return True
-
-    both = Ensemble([judge(gauge), judge(blocks)])
-    found = list(many(both, cases(3 * limit), ordered=ordered, max_concurrency=limit))
+    both = Ensemble([judge(gauge), judge(lambda case: together.wait(30) >= 0)])
+    found = many(both, cases(3 * limit), ordered=ordered, max_concurrency=limit)
     assert {judgment.status for _, judgment in found} == {PASS}
     assert gauge.most <= limit
 
@@ -411,33 +375,26 @@ def test_by_default_32_cases_are_judged_at_once(many):
     assert gauge.most == 32
 
 
-@each_row("limit", [0, -1, True, 1.5, "4", float("inf")])
-def test_the_limit_of_cases_at_once_is_a_whole_number_from_1(limit):
-    with pytest.raises(ConfigurationError, match="max_concurrency"):
-        judge(passes).judge_many(["a"], max_concurrency=limit)
-    with pytest.raises(ConfigurationError, match="max_concurrency"):
-        judge(passes).ajudge_pairs(["a"], max_concurrency=limit)
-
-
-def test_a_misspelt_option_is_refused_before_anything_is_read():
-    with pytest.raises((TypeError, ConfigurationError), match="concurrency"):
-        judge(passes).judge_many(["a"], concurrency=3)
+@each_row(
+    "options", [{"concurrency": 3}, *({"max_concurrency": limit} for limit in (0, -1, True, 1.5, "4", float("inf")))]
+)
+@each_row("many", [Judge.judge_many, Judge.ajudge_pairs])
+def test_a_misspelt_option_or_limit_is_refused_before_anything_is_read(many, options):
+    """The limit of cases at once is a whole number from 1."""
+    with pytest.raises((TypeError, ConfigurationError), match=[*options][0]):
+        many(judge(passes), ["a"], **options)
 
 
 def test_two_batches_run_at_once_in_two_threads():
     """One case of each waits for one of the other."""
     together = threading.Barrier(2)
-
-    @judge
-    def meets(case):
-        together.wait(30)
-        return True, case.question
+    meets = judge(lambda case: (together.wait(30) >= 0, case.question))
 
     def batch(name):
         return [one.reasoning for one in meets.judge_many([f"{name}{n}" for n in range(20)], max_concurrency=1)]
 
-    first, second = in_threads(lambda: batch("a"), lambda: batch("b"))
-    assert (first, second) == ([f"a{n}" for n in range(20)], [f"b{n}" for n in range(20)])
+    found = in_threads(lambda: batch("a"), lambda: batch("b"))
+    assert found == [[f"{name}{n}" for n in range(20)] for name in "ab"]
 
 
 def test_a_batch_reads_its_cases_from_another_batch():
@@ -449,11 +406,8 @@ def test_a_batch_reads_its_cases_from_another_batch():
 @run_by(asyncio.run)
 async def test_synchronous_judging_works_while_a_loop_runs_as_in_a_notebook():
     jury = Ensemble([judge(Gauge()), passes])
-
-    one = jury.judge("q").status
-    several = [judgment.status for judgment in jury.judge_many(["a", {"bad": 1}, "b"])]
-    own = (await jury.ajudge("q")).status
-    assert [one, *several, own] == [PASS, PASS, ERROR, PASS, PASS]
+    found = [jury.judge("q"), *jury.judge_many(["a", {"bad": 1}, "b"]), await jury.ajudge("q")]
+    assert [judgment.status for judgment in found] == [PASS, PASS, ERROR, PASS, PASS]
 
 
 # What applies inside
@@ -494,12 +448,12 @@ class SeenInNestedThreads(Seen):
 def test_store_budget_and_the_callers_context_reach_every_judge(many, kind):
     """Trap 15: also judges in threads, and what they ask themselves."""
     store, budget, seen = Memory(), Budget(max_calls=5), kind()
-    token = CALLER.set("me")
-    try:
-        found = list(many(Ensemble([seen, passes]), ["a", "b"], store=store, budget=budget))
-    finally:
-        CALLER.reset(token)
-    assert [judgment.status for _, judgment in found] == [PASS, PASS]
+
+    def caller():
+        CALLER.set("me")
+        return list(many(Ensemble([seen, passes]), ["a", "b"], store=store, budget=budget))
+
+    assert [judgment.status for _, judgment in copy_context().run(caller)] == [PASS, PASS]
     assert seen._seen == [(store, budget, False, "me")] * 2
 
 
