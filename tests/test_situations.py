@@ -317,7 +317,7 @@ REPLIES = {
     "27 CriticEval#3": [
         *((OF_10, MILL, reply, UNREAD) for reply in (
             "1. Style: 5/10\n2. Depth: 5\n\n**Score: 9**", "There are 5 reasons for a score of 9", "It is 8 out of 10.",
-            "Score: 85", "85", "9/10",
+            "Score: 85", "85", "9/10", "Rating: [[9]]", "4.0\nreason",
         )),
         (OF_10, MILL, '{"reasoning": "5 reasons, 2 faults", "answer": 9}', "PASS 0.88*: 5 reasons, 2 faults (1)"),
     ],
@@ -617,10 +617,10 @@ RUNS = {
     "LangGraph 5 and 6: jurors are down": [
         (langchain, Ensemble(jurors, **options), lambda _: CHAIN.invoke(GIVEN), f"judged 1: 1 x {right}")
         for jurors, options, right in (
-            ([down, down, Contains("four")], {}, "ERROR*no line; 2 of 3 jurors broke, whose votes could have decided"),
+            ([down, down, Contains("four")], {}, "ERROR*no line; 2 of 3 jurors gave no answer, whose votes could have decided"),
             ([down, down, Contains("four")], {"errors": "ignore"}, "FAIL None: 1 of 1 voted FAIL"),
-            ([down, Contains("three"), Contains("two")], {}, "PASS None: 2 of 2 voted PASS; 1 broke"),
-            ([down, Contains("four")], {"tie": "abstain"}, "ERROR*no line; 1 of 2 jurors broke, whose votes could *"),
+            ([down, Contains("three"), Contains("two")], {}, "PASS None: 2 of 2 voted PASS; 1 gave no answer"),
+            ([down, Contains("four")], {"tie": "abstain"}, "ERROR*no line; 1 of 2 jurors gave no answer, whose votes could *"),
         )
     ],
 }  # fmt: skip

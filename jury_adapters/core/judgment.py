@@ -222,9 +222,19 @@ class Judgment(Frozen):
             yield from one.jurors() if one.judgments else (one,)
 
     @property
+    def is_missing(self) -> bool:
+        """Whether the judge broke, or a model's answer is not there: refused, filtered, cut off, or unreadable.
+
+        In a vote it is a missing vote, so that whoever makes jurors refuse decides nothing.
+        """
+        return self.status is Status.ERROR or (
+            self.status is Status.ABSTAIN and self.metadata.get("cause") in _NOT_ANSWERED
+        )
+
+    @property
     def rests_on_broken(self) -> bool:
-        """Whether this or a judgment inside is an ERROR, so that score and confidence might have been others."""
-        return self.status is Status.ERROR or any(one.rests_on_broken for one in self.judgments)
+        """Whether this or a judgment inside is missing, so that score and confidence might have been others."""
+        return self.is_missing or any(one.rests_on_broken for one in self.judgments)
 
     @property
     def ballots(self) -> list[str | float]:
@@ -282,8 +292,10 @@ class Judgment(Frozen):
         inside = self.judgments if self.voting == "scorecard" else ()
         if self.voting == "cascade":
             inside = self.judgments[-1:]
-            earlier = [[one.status for one in _voters(tier)] for tier in self.judgments[:-1]]
-            found += ["undecided_tier"] * any(Status.ERROR in tier or {*tier} == {Status.ABSTAIN} for tier in earlier)
+            earlier = [_voters(tier) for tier in self.judgments[:-1]]
+            found += ["undecided_tier"] * any(
+                any(one.is_missing for one in tier) or not any(one.decided for one in tier) for tier in earlier
+            )
         found += [reason for one in inside for reason in one.review_reasons if reason not in ("abstained", "error")]
         return tuple(dict.fromkeys(found))
 
@@ -435,8 +447,11 @@ def labels_of(given: Mapping[str, Status | str] | Iterable[str]) -> dict[str, St
     return {label: Status(meaning) for label, meaning in meanings.items()}
 
 
-def _voters(judgment: Judgment) -> Iterable[Judgment]:
+def _voters(judgment: Judgment) -> tuple[Judgment, ...]:
     return judgment.judgments or (judgment,)
+
+
+_NOT_ANSWERED = frozenset({"refused", "filtered", "truncated", "unfinished", "parse_fail"})
 
 
 _FAMILIES = {

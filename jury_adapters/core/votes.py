@@ -412,18 +412,19 @@ class Count:
             found, *others = (self._counted(cast, ballot) for ballot in (None, *self.extremes))
             if all((one.status, one.label) == (found.status, found.label) for one in others):
                 sure = [one.confidence for one in (found, *others) if one.confidence is not None]
-                said = f"{found.reasoning}; {len(lost)} broke" if lost else found.reasoning
+                said = f"{found.reasoning}; {len(lost)} gave no answer" if lost else found.reasoning
                 # The score might be another.
                 return found._replace(confidence=min(sure, default=None), score=None, reasoning=said)
         if None in votes:
             return None
-        said = f"{len(lost)} of {len(votes)} jurors broke, whose votes could have decided"
-        return Outcome(Status.ERROR, said, error=f"{lost[0].critic}: {lost[0].error or 'a juror inside broke'}")
+        said = f"{len(lost)} of {len(votes)} jurors gave no answer, whose votes could have decided"
+        why = lost[0].error or lost[0].reasoning or "a juror inside broke"
+        return Outcome(Status.ERROR, said, error=f"{lost[0].critic}: {why}")
 
     def _is_missing(self, vote: Judgment) -> bool:
         if self.errors != "missing":
             return False
-        return vote.rests_on_broken if self.rule.reads_scores else vote.status is Status.ERROR
+        return vote.rests_on_broken if self.rule.reads_scores else vote.is_missing
 
     @property
     def extremes(self) -> list[str]:

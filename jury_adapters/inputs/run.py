@@ -14,7 +14,7 @@ from jury_adapters.core.text import visible
 from jury_adapters.core.values import InputError, problems_of
 from jury_adapters.inputs.evidence import evidence_in, is_answer
 from jury_adapters.inputs.images import images_of
-from jury_adapters.inputs.messages import Turn, field_of, first_of, read_messages, role_of, text_of_blocks
+from jury_adapters.inputs.messages import Turn, field_of, first_of, read_messages, role_of, text_of, text_of_blocks
 
 MESSAGES = ("chat_history", "messages")
 """The names under which messages are read, in the order of a conversation."""
@@ -99,10 +99,11 @@ def _case_of(run: Run, evidence: Callable[[Step], bool] | None) -> Case:
     took, wanted = _read(run.inputs, "question"), _read(run.reference, "reference")
     gave = {} if run.error else _read(run.outputs, "answer", run.inputs)
     turn = _turn(took, gave)
-    answer = gave.get("answer", turn.answer)
+    said = gave.get("messages", ())[-1:]
+    direct = "tool" in map(role_of, said)  # the answer is that of a tool
+    answer = gave.get("answer", text_of(said[0]) if direct else turn.answer)
     steps = _steps(tuple(run.steps), turn.steps)
     found = [*texts_of(run.documents), *(evidence_in(one, answer, evidence) for one in steps)]
-    direct = "tool" in map(role_of, gave.get("messages", ())[-1:])  # the answer is that of a tool, which has said all
     if evidence is None and not direct and any(is_answer(one, answer) for one in steps):
         found = []  # it may rest on that output, and the other contexts would only contradict it
     return Case(

@@ -271,7 +271,7 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
             if node.parent is None:  # what a reader left behind may never end
                 self._forget_inside(node)
         if not why:
-            self.put(node.run(run_id, _with_answer(outputs), error))
+            self.put(node.run(run_id, outputs, error))
         elif node.judged:
             self.count(why)
 
@@ -350,14 +350,6 @@ def _written(outputs: Any) -> Any:
     many = outputs if isinstance(outputs, list | tuple) else [outputs]
     updates = [one.update for one in many if type(one).__name__ == "Command" and isinstance(one.update, Mapping)]
     return {name: value for update in reversed(updates) for name, value in update.items()} if updates else outputs
-
-
-def _with_answer(outputs: Any) -> Any:
-    """Return the state of an agent that ended with a tool (``return_direct``) with its answer."""
-    last = _last_message(outputs)
-    if not isinstance(outputs, Mapping) or _structured(outputs) or role_of(last) != "tool":
-        return outputs
-    return {"answer": text_of(last), **outputs}
 
 
 def _last_message(outputs: Any) -> Any:

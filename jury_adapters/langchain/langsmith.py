@@ -58,7 +58,8 @@ def pass_rate(evaluator: JuryEvaluator, *, key: str = "") -> Callable[[Sequence[
         decided = sum(counts[status] for status in (Status.PASS, Status.FAIL))
         said = [f"{counts[Status.PASS]} of {decided} passed"]
         if decided:  # repetitions of an example are no further examples
-            number = min(decided, len({run.reference_example_id or run.id for run in runs}))
+            said_of = [run for run in runs if evaluator.statuses.get(str(run.id)) in (Status.PASS, Status.FAIL)]
+            number = len({run.reference_example_id or run.id for run in said_of})
             said.append("95 % interval {:.3f} to {:.3f}".format(*wilson(counts[Status.PASS] / decided, number)))
         said += [f"{counts[status]} {status}" for status in (*_UNDECIDED, Status.LABEL) if counts[status]]
         said += [f"{counts[None]} not judged by this evaluator"] if counts[None] else []

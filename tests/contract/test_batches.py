@@ -376,13 +376,17 @@ def test_by_default_32_cases_are_judged_at_once(many):
 
 
 @each_row(
-    "options", [{"concurrency": 3}, *({"max_concurrency": limit} for limit in (0, -1, True, 1.5, "4", float("inf")))]
+    ("name", "value", "error"),
+    [
+        ("concurrency", 3, TypeError),
+        *(("max_concurrency", limit, ConfigurationError) for limit in (0, -1, True, 1.5, "4", float("inf"))),
+    ],
 )
 @each_row("many", [Judge.judge_many, Judge.ajudge_pairs])
-def test_a_misspelt_option_or_limit_is_refused_before_anything_is_read(many, options):
+def test_a_misspelt_option_or_limit_is_refused_before_anything_is_read(many, name, value, error):
     """The limit of cases at once is a whole number from 1."""
-    with pytest.raises((TypeError, ConfigurationError), match=[*options][0]):
-        many(judge(passes), ["a"], **options)
+    with pytest.raises(error, match=name):
+        many(judge(passes), ["a"], **{name: value})
 
 
 def test_two_batches_run_at_once_in_two_threads():

@@ -18,6 +18,7 @@ from jury_adapters import (
     Status,
     Tier,
     Usage,
+    abstain,
     all_of,
     any_of,
     judge,
@@ -158,10 +159,19 @@ def test_votes_have_an_outcome(table: list) -> None:
         )
 
 
+@each_row("cause", ["refused", "filtered", "truncated", "unfinished", "parse_fail"])
+def test_a_juror_that_is_silenced_is_a_missing_vote_and_one_that_abstains_is_none(cause: str) -> None:
+    silenced, good = Says(abstain("no answer", metadata={"cause": cause})), Says(PASS)
+    for voting in ("unanimous", "veto", "majority"):
+        assert Ensemble([good, silenced], voting=voting).judge("?").status is Status.ERROR
+        assert Ensemble([good, Says(abstain("no contexts"))], voting=voting).judge("?").status is Status.PASS
+    assert Ensemble([good, good, silenced]).judge("?").reasoning == "2 of 2 voted PASS; 1 gave no answer"
+
+
 def test_an_error_names_a_broken_juror_and_how_many_broke() -> None:
     verdict = Ensemble({"a": lambda case: True, "b": Says(KeyError("b")), "c": Says(OSError("c"))}).judge("?")
     assert verdict.error == "b: KeyError: 'b'"
-    assert verdict.reasoning.startswith("2 of 3 jurors broke")
+    assert verdict.reasoning.startswith("2 of 3 jurors gave no answer")
     assert verdict.review_reasons == ("error",)
 
 

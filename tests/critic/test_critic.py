@@ -77,35 +77,27 @@ class TestConstruction:
             with pytest.raises(ConfigurationError, match="function, which keeps its own settings"):
                 of(function, "faithfulness", **options)
         asked = of(function, "faithfulness")
-        assert asked.options == Options()
-        assert asked.judge(CASE).status is Status.PASS
+        assert (asked.options, asked.judge(CASE).status) == (Options(), Status.PASS)
         assert of(None, "faithfulness", temperature=0.7, max_tokens=9).options == Options(0.7, 9)
 
-    def test_a_local_function_is_no_model_for_a_store(self):
-        async def local(prompt):
-            return YES
-
-        assert of(local, "faithfulness").judge(CASE).status is Status.PASS
-        with pytest.raises(ConfigurationError, match="defined by def at the top of a module"):
-            of(local, "faithfulness", store=Memory())
-        (judgment,) = of(local, "faithfulness").judge_many([CASE], store=Memory())
-        assert judgment.status is Status.ERROR
-        (judgment,) = of(function, "faithfulness").judge_many([CASE], store=Memory())
-        assert judgment.status is Status.PASS
-
-    def test_an_object_that_is_called_is_no_model_for_a_store(self):
+    def test_what_may_answer_differently_is_no_model_for_a_store(self):
         class Strict:  # two of them may answer differently
             async def __call__(self, prompt):
                 return YES
+
+        async def local(prompt):
+            return YES
 
         @wraps(function)
         async def around(prompt):
             return await function(prompt)
 
-        for one in (Strict(), Strict().__call__, partial(function), around):
+        for one in (local, Strict(), Strict().__call__, partial(function), around):
             assert of(one, "faithfulness").judge(CASE).status is Status.PASS
             with pytest.raises(ConfigurationError, match="defined by def at the top of a module"):
                 of(one, "faithfulness", store=Memory())
+        for one, status in ((local, Status.ERROR), (function, Status.PASS)):
+            assert next(of(one, "faithfulness").judge_many([CASE], store=Memory())).status is status
 
     def test_the_names(self, tmp_path):
         assert critic(YES).name == "faithfulness scripted"
@@ -115,27 +107,23 @@ class TestConstruction:
             critic(YES, rubric=tmp_path / "none.yaml")
 
     def test_with_another_rubric(self):
-        asked = critic(YES, name="x").with_rubric("correctness")
+        asked, other = critic(YES, name="x").with_rubric("correctness"), critic(YES).with_rubric("coherence")
         assert (asked.name, asked.rubric.name) == ("x", "correctness")
-        assert critic(YES).with_rubric("coherence").name == "coherence scripted"
-        assert critic(YES).with_rubric("coherence").labels == {}
+        assert (other.name, other.labels) == ("coherence scripted", {})
         assert asked.fingerprint != critic(YES).fingerprint
 
     def test_a_jury_counts_declared_labels(self):
         tone = {"POLITE": "pass", "RUDE": "fail", "N/A": "abstain"}
-        replies = [says("POLITE"), says("rude"), says("N/A"), says("POLITE")]
-        jurors = [critic(one, prompt="{answer}", labels=tone) for one in replies]
+        jurors = [critic(says(one), prompt="{answer}", labels=tone) for one in ("POLITE", "rude", "N/A", "POLITE")]
         verdict = Ensemble(jurors).judge(CASE)
-        assert (verdict.status, [one.label for one in verdict.judgments]) == (
-            "PASS",
-            ["POLITE", "RUDE", None, "POLITE"],
-        )
+        assert verdict.status == "PASS"
+        assert [one.label for one in verdict.judgments] == ["POLITE", "RUDE", None, "POLITE"]
         assert jurors[0].labels == {"POLITE": Status.PASS, "RUDE": Status.FAIL, "N/A": Status.ABSTAIN}
 
     def test_jurors_on_a_scale_pass_from_its_mark(self):
-        jury = Ensemble([critic(says(4), rubric="coherence"), critic(says(3), rubric="coherence")], voting="average")
-        assert (jury.judge(CASE).score, jury.judge(CASE).status) == (0.625, "FAIL")
-        assert critic(says(4), rubric="coherence").pass_mark == 0.75
+        jurors = [critic(says(number), rubric="coherence") for number in (4, 3)]
+        verdict = Ensemble(jurors, voting="average").judge(CASE)
+        assert (verdict.score, verdict.status, jurors[0].pass_mark) == (0.625, "FAIL", 0.75)
 
 
 LACKING = [
@@ -182,8 +170,7 @@ class TestWhatIsNotAsked:
 
     def test_a_run_that_failed_is_fail_and_nothing_is_sent(self):
         asked = critic(YES)
-        assert asked.judge(question="q", error="boom").status is Status.FAIL
-        assert asked.model.prompts == []
+        assert (asked.judge(question="q", error="boom").status, asked.model.prompts) == (Status.FAIL, [])
 
 
 class TestReplies:
@@ -214,17 +201,10 @@ class TestReplies:
     )  # fmt: skip
     def test_what_gives_no_answer_is_named_and_asked_once(self, reply, status, cause, said):
         asked = critic(reply)
-        judgment = asked.judge(CASE)
-        assert (judgment.status, judgment.metadata["cause"], judgment.score, judgment.label) == (
-            status,
-            cause,
-            None,
-            None,
-        )
-        assert len(asked.model.prompts) == 1
-        assert judgment.model == "scripted"
-        if said:
-            assert re.search(said, judgment.reasoning)
+        found = asked.judge(CASE)
+        assert (found.status, found.metadata["cause"], found.score, found.label) == (status, cause, None, None)
+        assert (len(asked.model.prompts), found.model) == (1, "scripted")
+        assert re.search(said, found.reasoning)
 
     def test_a_reply_that_is_only_cut_off_once_is_not_repaired(self):
         judgment = critic("prose", Reply(YES, finish="length")).judge(CASE)
@@ -233,9 +213,8 @@ class TestReplies:
     @each_row("problem", [ValueError("odd"), KeyError("x"), RuntimeError(), TimeoutError(), StopAsyncIteration()])
     def test_a_model_that_breaks_is_an_error_with_what_was_spent(self, problem):
         judgment = critic("prose", problem).judge(CASE)
-        assert judgment.status is Status.ERROR
+        assert (judgment.status, judgment.usage.calls) == (Status.ERROR, 1)
         assert type(problem).__name__ in judgment.error
-        assert judgment.usage.calls == 1
 
     def test_the_schema_and_the_options_reach_the_model(self):
         asked = critic(YES, temperature=0.5, max_tokens=50, logprobs=True)
@@ -243,25 +222,12 @@ class TestReplies:
         assert asked.model.options == [Options(0.5, 50, True)]
         assert asked.model.schemas[0]["properties"]["answer"]["enum"] == ["YES", "NO", "UNSURE"]
 
-    def test_a_grader_with_a_line_of_its_own_is_repaired_or_refused_with_the_way_out(self):
-        """Situations, row 14."""
+    def test_a_grader_with_a_line_of_its_own_is_repaired(self):
+        """Situations, row 14; that it is refused with the way out is a row there."""
         grades = {"C": "pass", "P": "label", "I": "fail"}
         for reply in ("GRADE: C", "It fits.\n\nGRADE: C", "**GRADE: C**", "GRADE: CI"):
-            judgment = critic(reply, prompt="Compare.\n{answer}", labels=grades).judge(CASE)
-            assert "parse= reads other forms" in judgment.reasoning
             repaired = critic(reply, says("C"), prompt="Compare.\n{answer}", labels=grades).judge(CASE)
             assert (repaired.status, repaired.label, repaired.usage.calls) == ("PASS", "C", 2)
-
-    def test_a_number_of_the_reasoning_is_no_score(self):
-        """Situations, rows 11 and 27."""
-        for scale, reply in (
-            ((1, 10), "1. Clarity: 5/10\n2. Depth: 5\n\n**Score: 9**"), ((1, 10), "I rate this 8 out of 10."),
-            ((1, 10), "Score: 85"), ((1, 10), "Rating: [[9]]"), ((1, 10), "9/10"), ((1, 5), "4.0\nreason"),
-            ((0, 100), "1.0"), ((0, 100), "0.8"), ((0, 100), says(1.0)),
-        ):  # fmt: skip
-            judgment = critic(reply, prompt="{answer}", scale=scale).judge(CASE)
-            assert (judgment.status, judgment.metadata["cause"]) == ("ABSTAIN", "parse_fail")
-        assert critic("85", prompt="{answer}", scale=(0, 100)).judge(CASE).score == 0.85
 
     def test_labels_that_are_statuses(self):
         labels = {"PASS": "pass", "FAIL": "fail", "PARTIAL": "label"}
@@ -297,8 +263,7 @@ class TestOwnParser:
     def test_it_reads_the_reply_and_no_json_is_asked_for(self):
         asked = critic("unsafe\nS1", prompt="Safe?\n{answer}", parse=guard)
         judgment = asked.judge(CASE)
-        assert (judgment.status, judgment.usage.calls) == (Status.FAIL, 1)
-        assert asked.model.schemas == [None]
+        assert (judgment.status, judgment.usage.calls, asked.model.schemas) == (Status.FAIL, 1, [None])
         assert "JSON" not in asked.model.prompts[0].system
 
     def test_after_a_value_error_it_is_asked_once_more(self):
@@ -321,8 +286,12 @@ class TestOwnParser:
         assert asked.judge(CASE).status == status
 
     def test_a_parser_that_breaks_is_an_error(self):
-        judgment = critic("x", prompt="{answer}", parse=lambda text: {}["x"]).judge(CASE)
+        def parse(text):
+            raise RuntimeError(f"cannot read with {KEY}")
+
+        judgment = critic("x", prompt="{answer}", parse=parse).judge(CASE)
         assert (judgment.status, judgment.usage.calls) == (Status.ERROR, 1)
+        assert "0123456789" not in str(judgment)
 
 
 OWN = Rubric(name="x", criteria="c", prompt="{question}{answer}")
@@ -401,25 +370,22 @@ class TestStore:
 
     def test_samples_are_stored_apart(self):
         store, asked = Memory(), critic(YES, NO, YES)
-        jury = asked.with_samples(3)
         for _ in range(2):
-            (verdict,) = jury.judge_many([CASE], store=store)
+            (verdict,) = asked.with_samples(3).judge_many([CASE], store=store)
             assert [one.status for one in verdict.judgments] == ["PASS", "FAIL", "PASS"]
         assert len(asked.model.prompts) == 3
 
     def test_an_error_is_asked_again_and_an_abstention_is_not(self):
         store, asked = Memory(), critic(down(), "?", "?", YES)
         statuses = [next(asked.judge_many([CASE], store=store)).status for _ in range(3)]
-        assert statuses == ["ERROR", "ABSTAIN", "ABSTAIN"]
-        assert len(asked.model.prompts) == 3
+        assert (statuses, len(asked.model.prompts)) == (["ERROR", "ABSTAIN", "ABSTAIN"], 3)
 
     def test_the_store_of_a_critic_serves_where_the_batch_has_none(self):
         own, given = Memory(), Memory()
         asked = critic(YES, store=own)
-        asked.judge(CASE)
-        assert (len(own.rows), len(given.rows)) == (1, 0)
-        list(asked.judge_many([CASE], store=given))
-        assert (len(own.rows), len(given.rows)) == (1, 1)
+        for store, kept in ((None, (1, 0)), (given, (1, 1))):
+            list(asked.judge_many([CASE], store=store))
+            assert (len(own.rows), len(given.rows)) == kept
 
     def test_nothing_is_stored_of_a_case_that_is_not_asked_about(self):
         store = Memory()
@@ -452,18 +418,12 @@ class TestBudget:
 
     def test_an_estimate_is_above_what_a_call_takes(self):
         asked = self.priced(YES)
-        estimate, judgment = asked.estimate(CASE), asked.judge(CASE)
-        assert (estimate.calls, estimate.output_tokens) == (1, 2000)
-        assert estimate.cost_usd > judgment.usage.cost_usd > 0
-        assert estimate.input_tokens > judgment.usage.input_tokens
-        assert asked.cost == pytest.approx(1.2)
+        estimate, usage = asked.estimate(CASE), asked.judge(CASE).usage
+        assert (estimate.calls, estimate.output_tokens, asked.cost) == (1, 2000, pytest.approx(1.2))
+        assert estimate.cost_usd > usage.cost_usd > 0
+        assert estimate.input_tokens > usage.input_tokens
         unknown = Critic(ScriptedModel([YES], usd_per_token=None), "faithfulness")
         assert (unknown.estimate(CASE).cost_complete, unknown.cost) == (False, float("inf"))
-
-    def test_a_call_settles_what_it_took(self):
-        budget, asked = Budget(max_usd=10), self.priced(YES)
-        (judgment,) = asked.judge_many([CASE], budget=budget)
-        assert budget.spent == judgment.usage
 
     def test_a_call_that_does_not_fit_is_not_sent(self):
         budget, asked = Budget(max_usd=0.5), self.priced(YES)
@@ -472,11 +432,12 @@ class TestBudget:
         assert "over budget" in judgment.error
 
     def test_the_repair_is_paid_too_and_both_are_summed(self):
-        budget, asked = Budget(max_calls=10), self.priced("prose", YES)
-        (judgment,) = asked.judge_many([CASE], budget=budget)
-        assert (judgment.usage.calls, budget.spent) == (2, judgment.usage)
-        sent = sum(len(prompt.system) + sum(len(turn.text) for turn in prompt.turns) for prompt in asked.model.prompts)
-        assert judgment.usage.input_tokens == pytest.approx(sent / 4, abs=2)
+        for replies in ([YES], ["prose", YES]):
+            budget, asked = Budget(max_calls=10), self.priced(*replies)
+            (judgment,) = asked.judge_many([CASE], budget=budget)
+            assert (judgment.usage.calls, budget.spent) == (len(replies), judgment.usage)
+            sent = sum(len(one.system) + sum(len(turn.text) for turn in one.turns) for one in asked.model.prompts)
+            assert judgment.usage.input_tokens == pytest.approx(sent / 4, abs=2)
 
     def test_a_repair_that_does_not_fit_is_an_error_with_what_the_first_call_took(self):
         asked = self.priced("prose", YES)
@@ -511,9 +472,8 @@ class TestBudget:
     def test_a_budget_is_never_exceeded(self):
         budget, asked = Budget(max_usd=3.6), self.priced(YES)
         cases = [CASE.model_copy(update={"answer": str(number)}) for number in range(20)]
-        statuses = {one.status for one in asked.judge_many(cases, budget=budget)}
+        assert {one.status for one in asked.judge_many(cases, budget=budget)} == {Status.PASS, Status.ERROR}
         assert budget.spent.cost_usd <= 3.6
-        assert statuses == {Status.PASS, Status.ERROR}
 
 
 KEY = "sk-secret-0123456789"
@@ -533,12 +493,6 @@ class TestKeys:
         written = judgment.model_dump_json() + str(judgment) + json.dumps([str(row) for row in store.rows.values()])
         assert judgment.status in (Status.ERROR, Status.ABSTAIN)
         assert "0123456789" not in written
-
-    def test_no_key_is_in_the_error_of_a_parser(self):
-        def parse(text):
-            raise RuntimeError(f"cannot read with {KEY}")
-
-        assert "0123456789" not in str(critic("x", prompt="{answer}", parse=parse).judge(CASE))
 
 
 REPLIES = (

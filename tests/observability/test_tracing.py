@@ -5,13 +5,12 @@ import json
 import logging
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any
 
 import pytest
-from fact_tables import each_row
+from fact_tables import each_row, run_by
 from opentelemetry import trace
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
@@ -61,6 +60,12 @@ def says_later(answer: Any, name: str, seconds: float = 0.001) -> Judge:
 
 def truth(*replies: Any, name: str = "truth", **options: Any) -> Critic:
     return Critic(ScriptedModel(replies or [YES]), "faithfulness", name=name, **options)
+
+
+def traced(spans: Spans, one: Judge, case: Case = CASE, **options: Any) -> Judgment:
+    """Judge a case while spans are recorded."""
+    with trace_juries(spans.provider, **options):
+        return one.judge(case)
 
 
 def pair() -> Ensemble:
@@ -120,8 +125,7 @@ def test_spans_are_nested_as_the_judges_are(spans: Spans, jury: Callable[[], Jud
 
 
 def test_a_cascade_says_which_tiers_ran(spans: Spans) -> None:
-    with trace_juries(spans.provider):
-        cascade().judge(CASE)
+    traced(spans, cascade())
     found = spans.attributes("judge court")
     assert (
         (found["jury_adapters.tiers"], found["jury_adapters.stopped_at"]),
@@ -133,69 +137,42 @@ def test_a_cascade_says_which_tiers_ran(spans: Spans) -> None:
 
 
 def test_the_current_span_of_the_application_is_the_parent(spans: Spans) -> None:
-    async def ask() -> None:
-        await panel().ajudge(CASE)
-
     app = spans.provider.get_tracer("app")
-    with trace_juries(spans.provider):
-        with app.start_as_current_span("sync") as current:
-            panel().judge(CASE)
-            list(pair().judge_many([CASE]))
-            assert trace.get_current_span() is current
-        with app.start_as_current_span("async"):
-            asyncio.run(ask())
-    assert spans.tree == [("async", [PANEL]), ("sync", [PAIR, PANEL])]
+    with trace_juries(spans.provider), app.start_as_current_span("app") as current:
+        panel().judge(CASE)
+        list(pair().judge_many([CASE]))
+        asyncio.run(asyncio.wait_for(panel().ajudge(CASE), 30))
+        assert trace.get_current_span() is current
+    assert spans.tree == [("app", [PAIR, PANEL, PANEL])]
 
 
-def test_a_jury_that_a_function_calls_is_inside_it(spans: Spans) -> None:
-    def asks_a_jury(case: Case) -> bool:
-        return pair().judge(case).tied
-
-    with trace_juries(spans.provider):
-        judge(asks_a_jury, name="outer").judge(CASE)
-    assert spans.tree == [("judge outer", [PAIR])]
-
-
-def test_spans_of_the_application_in_a_judge_are_inside_its_span(spans: Spans) -> None:
-    def traced(case: Case) -> bool:
+def test_what_a_judge_calls_is_inside_its_span(spans: Spans) -> None:
+    def looks(case: Case) -> bool:
         with spans.provider.get_tracer("app").start_as_current_span("look up"):
-            return True
+            return pair().judge(case).tied
 
-    with trace_juries(spans.provider):
-        judge(traced, name="looks").judge(CASE)
-    assert spans.tree == [("judge looks", ["look up"])]
+    traced(spans, judge(looks, name="outer"))
+    assert spans.tree == [("judge outer", [("look up", [PAIR])])]
 
 
-def test_threads_do_not_mix_their_spans(spans: Spans) -> None:
-    app = spans.provider.get_tracer("app")
-
+def test_threads_and_tasks_do_not_mix_their_spans(spans: Spans) -> None:
     def work(number: int) -> None:
-        with app.start_as_current_span(f"thread {number}"):
+        with spans.provider.get_tracer("app").start_as_current_span(f"thread {number}"):
             for _ in range(5):
                 panel().judge(CASE)
 
-    with trace_juries(spans.provider):
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert spans.tree == [(f"thread {number}", [PANEL] * 5) for number in range(4)]
-
-
-def test_tasks_do_not_mix_their_spans(spans: Spans) -> None:
-    app = spans.provider.get_tracer("app")
-
-    async def work(number: int) -> None:
-        with app.start_as_current_span(f"task {number}"):
+    async def task(number: int) -> None:
+        with spans.provider.get_tracer("app").start_as_current_span(f"task {number}"):
             await panel().ajudge(CASE)
 
     async def main() -> None:
-        await asyncio.gather(*map(work, range(9)))
+        threads = (asyncio.get_running_loop().run_in_executor(None, work, number) for number in range(4))
+        await asyncio.gather(*threads, *map(task, range(9)))
 
     with trace_juries(spans.provider):
         asyncio.run(main())
-    assert spans.tree == [(f"task {number}", [PANEL]) for number in range(9)]
+    tasks = [(f"task {number}", [PANEL]) for number in range(9)]
+    assert spans.tree == tasks + [(f"thread {number}", [PANEL] * 5) for number in range(4)]
 
 
 def test_what_is_judged_in_the_background_has_a_trace_of_its_own(spans: Spans) -> None:
@@ -210,8 +187,7 @@ def test_what_is_judged_in_the_background_has_a_trace_of_its_own(spans: Spans) -
 
 
 def test_a_verdict_in_the_words_of_the_conventions(spans: Spans) -> None:
-    with trace_juries(spans.provider):
-        Ensemble([says(True, "a"), says(True, "b"), says(False, "c")], name="court").judge(CASE)
+    traced(spans, Ensemble([says(True, "a"), says(True, "b"), says(False, "c")], name="court"))
     assert spans.attributes("judge court") == {
         "gen_ai.evaluation.name": "court",
         "gen_ai.evaluation.score.value": 1.0,
@@ -245,8 +221,7 @@ def test_a_verdict_in_the_words_of_the_conventions(spans: Spans) -> None:
     ],
 )
 def test_labels_and_scores(spans: Spans, outcome: Any, label: str, score: float | None) -> None:
-    with trace_juries(spans.provider):
-        judge(lambda case: outcome, name="one", labels=None).judge(CASE)
+    traced(spans, judge(lambda case: outcome, name="one", labels=None))
     found = spans.attributes("judge one")
     assert (found["gen_ai.evaluation.score.label"], found.get("gen_ai.evaluation.score.value")) == (label, score)
 
@@ -255,8 +230,7 @@ def test_a_call_in_the_words_of_the_conventions(spans: Spans) -> None:
     usage = Usage(calls=1, input_tokens=100, output_tokens=20, cost_usd=0.25)
     model = ScriptedModel([Reply(YES, usage=usage, model="scripted-2")])
     model.address = "http://127.0.0.1:8000/v1"  # type: ignore[attr-defined]
-    with trace_juries(spans.provider):
-        Critic(model, "faithfulness", name="truth").judge(CASE)
+    traced(spans, Critic(model, "faithfulness", name="truth"))
     assert spans.attributes("chat scripted") == {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "test",
@@ -272,9 +246,11 @@ def test_a_call_in_the_words_of_the_conventions(spans: Spans) -> None:
         "jury_adapters.cost_usd": 0.25,
     }
     assert spans.one("chat scripted").kind is SpanKind.CLIENT
-    found = spans.attributes("judge truth")
-    assert (found["jury_adapters.calls"], found["jury_adapters.cost_usd"]) == (1, 0.25)
-    assert found["jury_adapters.cost_complete"] is True
+    told = {
+        name: spans.attributes("judge truth")[f"jury_adapters.{name}"]
+        for name in ("calls", "cost_usd", "cost_complete")
+    }
+    assert told == {"calls": 1, "cost_usd": 0.25, "cost_complete": True}
 
 
 @pytest.mark.parametrize(
@@ -285,19 +261,24 @@ def test_a_call_in_the_words_of_the_conventions(spans: Spans) -> None:
 def test_providers_have_the_names_of_the_conventions(spans: Spans, vendor: str, provider: str) -> None:
     model = ScriptedModel([YES])
     model.name = f"{vendor}:scripted"
-    with trace_juries(spans.provider):
-        Critic(model, "faithfulness").judge(CASE)
+    traced(spans, Critic(model, "faithfulness"))
     assert spans.attributes("chat scripted")["gen_ai.provider.name"] == provider
 
 
 def test_a_price_that_is_unknown_is_not_said(spans: Spans) -> None:
-    with trace_juries(spans.provider):
-        Critic(ScriptedModel([YES], usd_per_token=None), "faithfulness", name="truth").judge(CASE)
+    traced(spans, Critic(ScriptedModel([YES], usd_per_token=None), "faithfulness", name="truth"))
     assert "jury_adapters.cost_usd" not in spans.attributes("chat scripted")
     assert spans.attributes("judge truth")["jury_adapters.cost_complete"] is False
 
 
 # Errors.
+
+
+def broken(failure: Any) -> Judge:
+    def breaks(case: Case) -> bool:
+        raise failure
+
+    return judge(breaks, name="broken")
 
 
 @pytest.mark.parametrize(
@@ -309,60 +290,51 @@ def test_a_price_that_is_unknown_is_not_said(spans: Spans) -> None:
     ],
 )
 def test_a_judge_that_breaks_marks_its_span(spans: Spans, failure: BaseException, kind: str) -> None:
-    def breaks(case: Case) -> bool:
-        raise failure
-
-    with trace_juries(spans.provider):
-        Ensemble([judge(breaks, name="broken")], name="jury", errors="ignore").judge(CASE)
-    span = spans.one("judge broken")
-    assert ((span.status.status_code, span.status.description), spans.attributes("judge broken")["error.type"]) == (
-        (StatusCode.ERROR, kind),
-        kind,
-    )
+    traced(spans, Ensemble([broken(failure)], name="jury", errors="ignore"))
+    status = spans.one("judge broken").status
+    assert (status.status_code, status.description) == (StatusCode.ERROR, kind)
+    assert spans.attributes("judge broken")["error.type"] == kind
     assert spans.one("judge jury").status.is_unset  # it abstains, which is not an error
     assert "swordfish" not in spans.text
 
 
 @pytest.mark.parametrize("kind", ["rate_limited", "account", "timeout", "refused"])
 def test_a_call_that_fails_marks_its_span_and_that_of_its_judge(spans: Spans, kind: Any) -> None:
-    with trace_juries(spans.provider):
-        truth(ModelError(f"swordfish {KEY}", kind), limits=Limits(attempts=1)).judge(CASE)
+    traced(spans, truth(ModelError(f"swordfish {KEY}", kind), limits=Limits(attempts=1)))
     for name in ("chat scripted", "judge truth"):
-        assert (
-            spans.attributes(name)["error.type"],
-            (spans.one(name).status.status_code, spans.one(name).status.description),
-        ) == (kind, (StatusCode.ERROR, kind))
+        status = spans.one(name).status
+        assert (status.status_code, status.description) == (StatusCode.ERROR, kind)
+        assert spans.attributes(name)["error.type"] == kind
     assert not [word for word in ("swordfish", KEY, KEY[:16]) if word in spans.text]
 
 
 def test_an_error_in_words_has_no_kind(spans: Spans) -> None:
     odd = Judgment(status=Status.ERROR, error="the swordfish would not answer: really")
-    with trace_juries(spans.provider):
-        judge(lambda case: odd, name="odd").judge(CASE)
+    traced(spans, says(odd, "odd"))
     assert spans.attributes("judge odd")["error.type"] == "_OTHER"
     assert "swordfish" not in spans.text
 
 
 def test_a_time_limit_is_an_error(spans: Spans) -> None:
-    with trace_juries(spans.provider):
-        says_later(True, "slow", 5).with_timeout(0.01).judge(CASE)
+    traced(spans, says_later(True, "slow", 5).with_timeout(0.01))
     assert spans.attributes("judge slow")["error.type"] == "timeout"
 
 
-def test_a_call_that_is_cancelled_is_no_error(spans: Spans) -> None:
-    async def main() -> None:
+@run_by(asyncio.run)
+async def test_a_call_that_is_cancelled_is_no_error(spans: Spans) -> None:
+    with trace_juries(spans.provider):
         task = asyncio.ensure_future(says_later(True, "slow", 5).ajudge(CASE))
         await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-
-    with trace_juries(spans.provider):
-        asyncio.run(main())
     assert spans.attributes("judge slow") == {"jury_adapters.cancelled": True}
     assert spans.one("judge slow").status.is_unset
 
 
-def test_a_call_that_is_abandoned_leaves_no_error_in_the_log(spans: Spans, caplog: pytest.LogCaptureFixture) -> None:
+@run_by(asyncio.run)
+async def test_a_call_that_is_abandoned_leaves_no_error_in_the_log(
+    spans: Spans, caplog: pytest.LogCaptureFixture
+) -> None:
     class Waits(Judge):
         async def assess(self, case: Case) -> bool:
             await Turn()
@@ -372,13 +344,10 @@ def test_a_call_that_is_abandoned_leaves_no_error_in_the_log(spans: Spans, caplo
         def __await__(self) -> Any:
             yield
 
-    async def abandon() -> None:
+    with trace_juries(spans.provider):
         abandoned = Waits().ajudge(CASE)
         copy_context().run(abandoned.send, None)
         abandoned.close()  # as the garbage collector does, in whatever context it runs
-
-    with trace_juries(spans.provider):
-        asyncio.run(abandon())
     assert spans.attributes("judge Waits")["jury_adapters.cancelled"] is True
     assert caplog.text == ""
 
@@ -387,26 +356,15 @@ def test_a_call_that_is_abandoned_leaves_no_error_in_the_log(spans: Spans, caplo
 
 
 def secret_jury() -> Ensemble:
-    def breaks(case: Case) -> bool:
-        raise ValueError(f"no swordfish with {KEY}")
-
-    return Ensemble([truth(), judge(breaks, name="broken")], name="court")
+    return Ensemble([truth(), broken(ValueError(f"no swordfish with {KEY}"))], name="court")
 
 
 SECRETS = ("swordfish", "plain words", "because I say so", KEY, KEY[:16])
 
 
 def test_no_texts_unless_they_are_asked_for(spans: Spans) -> None:
-    case = Case(
-        question="plain words?",
-        answer="plain words",
-        contexts=["swordfish"],
-        reference="swordfish",
-        metadata={"m": "swordfish"},
-        id="swordfish",
-    )
-    with trace_juries(spans.provider):
-        secret_jury().judge(case)
+    texts = {"question": "plain words?", "answer": "plain words", "contexts": ["swordfish"], "reference": "swordfish"}
+    traced(spans, secret_jury(), Case(**texts, metadata={"m": "swordfish"}, id="swordfish"))
     assert len(spans.all) == 4
     assert not [secret for secret in SECRETS if secret in spans.text]
 
@@ -419,31 +377,24 @@ def test_texts_where_they_are_asked_for_without_keys(spans: Spans, monkeypatch: 
         reference="correct horse battery staple swordfish",
         contexts=["a", f"b {KEY}"],
     )
-    with trace_juries(spans.provider, content=True):
-        secret_jury().judge(case)
+    traced(spans, secret_jury(), case, content=True)
     assert not [secret for secret in ("correct horse battery staple", KEY, KEY[:16]) if secret in spans.text]
-    root, chat = spans.attributes("judge court"), spans.attributes("chat scripted")
-    assert (
-        root["jury_adapters.case.answer"],
-        root["jury_adapters.case.reference"],
-        root["jury_adapters.case.contexts"],
-    ) == ("plain words [key]", "[key] swordfish", ("a", "b [key]"))
-    assert spans.attributes("judge truth")["gen_ai.evaluation.explanation"] == "because I say so"
-    assert "jury_adapters.case.answer" not in spans.attributes("judge truth")
-    (asked,) = json.loads(chat["gen_ai.input.messages"])
+    root, juror, chat = (spans.attributes(name) for name in ("judge court", "judge truth", "chat scripted"))
+    assert {name: root[f"jury_adapters.case.{name}"] for name in ("answer", "reference", "contexts")} == {
+        "answer": "plain words [key]", "reference": "[key] swordfish", "contexts": ("a", "b [key]")
+    }  # fmt: skip
+    assert juror["gen_ai.evaluation.explanation"] == "because I say so"
+    assert "jury_adapters.case.answer" not in juror
+    (asked,), (answered,) = (json.loads(chat[f"gen_ai.{of}.messages"]) for of in ("input", "output"))
     assert asked["role"] == "user"
     assert "plain words" in asked["parts"][0]["content"]
-    (answered,) = json.loads(chat["gen_ai.output.messages"])
     assert "because I say so" in answered["parts"][0]["content"]
-    assert (
-        json.loads(chat["gen_ai.system_instructions"])[0]["type"],
-        spans.one("judge broken").status.description,
-    ) == ("text", "ValueError: no swordfish with [key]")
+    assert json.loads(chat["gen_ai.system_instructions"])[0]["type"] == "text"
+    assert spans.one("judge broken").status.description == "ValueError: no swordfish with [key]"
 
 
 def test_a_failed_call_with_texts_has_no_key(spans: Spans) -> None:
-    with trace_juries(spans.provider, content=True):
-        truth(ModelError(f"swordfish {KEY}", "account")).judge(CASE)
+    traced(spans, truth(ModelError(f"swordfish {KEY}", "account")), content=True)
     assert spans.attributes("chat scripted")["jury_adapters.error"] == "ModelError: swordfish [key]"
     assert KEY[:16] not in spans.text
 
@@ -452,8 +403,7 @@ def test_a_failed_call_with_texts_has_no_key(spans: Spans) -> None:
 
 
 def test_without_tracing_there_is_no_hook_and_no_import() -> None:
-    assert judging.around is None
-    assert limits.around_call is None
+    assert (judging.around, limits.around_call) == (None, None)
     script = """
 import sys
 import jury_adapters.observability
@@ -475,15 +425,13 @@ def test_it_ends_with_the_block_and_a_second_tracing_replaces_the_first(spans: S
     assert (spans.tree, other.all) == ([PAIR, PAIR], ())
 
 
-def test_a_tracing_that_ends_while_a_case_is_judged_ends_its_spans(spans: Spans) -> None:
-    async def main() -> None:
-        tracing = trace_juries(spans.provider)
-        task = asyncio.ensure_future(says_later(True, "slow", 0.05).ajudge(CASE))
-        await asyncio.sleep(0.01)
-        tracing.stop()
-        await task
-
-    asyncio.run(main())
+@run_by(asyncio.run)
+async def test_a_tracing_that_ends_while_a_case_is_judged_ends_its_spans(spans: Spans) -> None:
+    tracing = trace_juries(spans.provider)
+    task = asyncio.ensure_future(says_later(True, "slow", 0.05).ajudge(CASE))
+    await asyncio.sleep(0.01)
+    tracing.stop()
+    await task
     assert spans.tree == ["judge slow"]
 
 
@@ -499,33 +447,26 @@ def test_the_verdicts_are_the_same(spans: Spans) -> None:
 
 class Breaking(SpanProcessor):
     def __init__(self, where: str) -> None:
-        self.where = where
+        setattr(self, where, self.breaks)
 
-    def on_start(self, span: Any, parent_context: Any = None) -> None:
-        if self.where == "start":
-            raise ValueError("swordfish")
-
-    def on_end(self, span: Any) -> None:
-        if self.where == "end":
-            raise ValueError("swordfish")
+    def breaks(self, *_: Any, **__: Any) -> None:
+        raise ValueError("swordfish")
 
 
-@pytest.mark.parametrize("where", ["start", "end"])
-def test_a_tracer_that_breaks_changes_no_verdict(spans: Spans, where: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("where", ["on_start", "on_end"])
+def test_a_tracer_that_breaks_changes_no_verdict(where: str, caplog: pytest.LogCaptureFixture) -> None:
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(Breaking(where))
     with caplog.at_level(logging.INFO), trace_juries(provider, content=True):
-        verdict = panel().judge(CASE)
-        assert verdict.passed
+        assert panel().judge(CASE).passed
         assert not trace.get_current_span().get_span_context().is_valid
     assert "swordfish" not in caplog.text
 
 
-def test_spans_that_are_not_recorded_cost_no_verdict(spans: Spans) -> None:
-    with trace_juries(TracerProvider(sampler=ALWAYS_OFF, shutdown_on_exit=False)):
-        assert panel().judge(CASE).passed
-    with trace_juries(trace.NoOpTracerProvider()):
-        assert panel().judge(CASE).passed
+def test_spans_that_are_not_recorded_cost_no_verdict() -> None:
+    for provider in (TracerProvider(sampler=ALWAYS_OFF, shutdown_on_exit=False), trace.NoOpTracerProvider()):
+        with trace_juries(provider):
+            assert panel().judge(CASE).passed
 
 
 def printed_by(script: str) -> str:
