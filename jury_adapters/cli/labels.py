@@ -44,7 +44,7 @@ class Label(NamedTuple):
     @property
     def sense(self) -> str:
         """What the label means, by which labels are compared: PASS, FAIL, or its word without capitals."""
-        from jury_adapters.stats.votes import _MEANINGS as MEANINGS  # needs NumPy
+        from jury_adapters.stats.votes import MEANINGS  # needs NumPy
 
         return MEANINGS.get(word := str(self.value).strip().casefold(), word)
 

@@ -67,14 +67,14 @@ def _reject_on_any_fail(tier: Tier, _: Judgment, said: _Said) -> _Decision:
     failed = [one.critic for one in said if one.status is Status.FAIL]
     if failed:
         return Status.FAIL, f"{', '.join(failed)} said FAIL, and one FAIL rejects"
-    if tier.if_broken == "reject" and any(one.status is Status.ERROR for one in said):
+    if tier.if_broken == "reject" and any(one.is_missing for one in said):
         return Status.FAIL, "a judge broke, and if_broken='reject'"
-    return None, "no FAIL"
+    return None, NO_FAIL
 
 
 def _accept_on_all_pass(_: Tier, __: Judgment, said: _Said) -> _Decision:
     accepts = all(one.status is Status.PASS for one in said)
-    return (Status.PASS, "all said PASS") if accepts else (None, "not all said PASS")
+    return (Status.PASS, "all said PASS") if accepts else (None, NOT_ALL_PASS)
 
 
 def _escalate_on_split(_: Tier, judgment: Judgment, said: _Said) -> _Decision:
@@ -82,7 +82,7 @@ def _escalate_on_split(_: Tier, judgment: Judgment, said: _Said) -> _Decision:
         return one.ballot if judgment.on == "label" else one.status.value
 
     agree = {vote(one) for one in said if one.decided} == {vote(judgment)}
-    agree = agree and not any(one.status is Status.ERROR for one in said)
+    agree = agree and not any(one.is_missing for one in said)
     return (judgment.status, f"all said {judgment.ballot}") if agree else (None, "the judges do not all agree")
 
 
@@ -109,6 +109,8 @@ _POLICIES: dict[str, Callable[[Tier, Judgment, _Said], _Decision]] = {
 }
 SCREENING = ("reject_on_any_fail", "accept_on_all_pass")
 """Policies of tiers that decide by a rule on all votes."""
+NO_FAIL, NOT_ALL_PASS = "no FAIL", "not all said PASS"
+"""Why a cascade goes on after a tier with the first, or the second, of these policies."""
 
 
 class CascadedJury(Judge):

@@ -65,7 +65,7 @@ def _of_labels(
     rows = given >= fewest
     if why := _too_few(votes, given >= 2):
         return undefined(name, int((given >= 2).sum()), why)
-    counts = count_labels(codes[rows], max(2, len(votes.labels)))
+    counts = (codes[rows][..., None] == np.arange(max(2, len(votes.labels)))).sum(axis=1).astype(np.float64)
     order = np.argsort(-counts.sum(axis=0), kind="stable")
     counts = counts[:, order[: max(2, np.count_nonzero(counts.sum(axis=0)))]]  # the most frequent label first
     if finish is not mean and not counts[:, 1].any():
@@ -73,14 +73,13 @@ def _of_labels(
             name, len(counts), join_notes("all votes are alike: nothing tells agreement from chance", note)
         )
     usual = max(2, round(counts.sum() / len(counts)))
-    extra = np.zeros((3, counts.shape[1]))
-    extra[:, :2] = [[usual - usual // 2, usual // 2], [usual // 2, usual - usual // 2], [0, usual]]
+    split = [[usual - usual // 2, usual // 2], [usual // 2, usual - usual // 2], [0, usual]]
     return figure(
         name,
         columns(counts),
         finish,
         votes.groups[rows],
-        added=columns(extra),
+        added=columns(np.pad(split, ((0, 0), (0, counts.shape[1] - 2))).astype(np.float64)),
         chances=_EXTRA,
         bounds=(-1, 1),
         note=note,
@@ -221,11 +220,6 @@ def effective_votes(votes: Votes) -> Figure:
         note=_left_out(votes),
         details={"phi": float(np.nanmean(phis)) if np.isfinite(phis).any() else None, "pairs": pairs},
     )
-
-
-def count_labels(codes: Ints, labels: int) -> Floats:
-    """Return cases x labels: how many votes each label has."""
-    return np.stack([(codes == label).sum(axis=1) for label in range(labels)], axis=1).astype(np.float64)
 
 
 def _too_few(votes: Votes, rows: Bools, what: str = "two votes") -> str:

@@ -16,6 +16,7 @@ from jury_adapters.stats.figures import (
     influence,
     over,
     share,
+    sign_test,
     undefined,
     with_test,
     zero_test,
@@ -31,7 +32,7 @@ def position_bias(votes: Votes) -> tuple[Figure, ...]:
     Returns:
         ``position consistency``, the share of pairs with one answer in both orders; and ``first position among flips``,
         the share of the other pairs in which the answer shown first wins. Without a preference that is one half, and
-        ``p_value`` in its details is that of the exact binomial test.
+        ``p_value`` in its details is that of the exact binomial test, or for groups of a t test.
 
     >>> from jury_adapters import PairwiseCritic, judge
     >>> letter = judge(lambda case: "A" if "?" in case.question else "B", name="letter", labels=["A", "B", "tie"])
@@ -48,9 +49,11 @@ def position_bias(votes: Votes) -> tuple[Figure, ...]:
         favour = 1 * (first == a) + (second == b) - (first == b) - (second == a)  # above 0: the one shown first
         if asked.any():
             flips = share("first position among flips", favour > 0, asked & (favour != 0), votes.groups, of=voter)
-            test = scipy.stats.binomtest(flips.details["hits"], flips.n).pvalue if flips.n else 1.0
-            found.append(share("position consistency", first == second, asked, votes.groups, of=voter))
-            found.append(replace(flips, details={**flips.details, "p_value": float(test)}))
+            p_value = sign_test(np.sign(1.0 * favour[asked]), votes.groups[asked])
+            found += [
+                share("position consistency", first == second, asked, votes.groups, of=voter),
+                replace(flips, details={**flips.details, "p_value": p_value}),
+            ]
     return tuple(found) or (undefined("position consistency", 0, "no pair was judged in both orders"),)
 
 
@@ -69,9 +72,11 @@ def length_bias(votes: Votes) -> tuple[Figure, ...]:
     for voter, points in zip(votes.voters, _points(votes).T, strict=True):
         known = ~np.isnan(points) & ~np.isnan(votes.lengths)
         labelled = known & (votes.gold != MISSING)
-        within = labelled.sum() >= FEW
-        rows, strata = (labelled, votes.gold) if within else (known, np.zeros(len(votes)))
-        note = "" if within else "too few human labels: longer answers may be better, or worse"
+        rows, strata, note = (
+            (labelled, votes.gold, "")
+            if labelled.sum() >= FEW
+            else (known, 0 * votes.gold, "too few human labels: longer answers may be better, or worse")
+        )
         if rows.any():
             x, y = (ranks(values[rows], strata[rows]) for values in (points, votes.lengths))
             found.append(rank_correlation("length bias", x, y, votes.groups[rows], of=voter, note=note))
@@ -80,7 +85,7 @@ def length_bias(votes: Votes) -> tuple[Figure, ...]:
     )
 
 
-def ranks(values: Floats, strata: Floats | Ints) -> Floats:
+def ranks(values: Floats, strata: Ints) -> Floats:
     """Return the ranks within each stratum, as shares of its size, less their mean."""
     found = np.zeros(len(values))
     for inside in (strata == stratum for stratum in np.unique(strata)):
@@ -165,8 +170,9 @@ def _preference(votes: Votes, points: Floats, mine: Bools, column: int) -> Figur
     rows = known.any(axis=1)
     items = np.hstack([gaps * own, known & own, gaps * ~own, known & ~own])[rows].astype(np.float64)
     if not rows.any():
-        why = "no neutral juror voted on its own answers and on others"
-        return undefined("self-preference", 0, why, of=votes.jurors[column])
+        return undefined(
+            "self-preference", 0, "no neutral juror voted on its own answers and on others", of=votes.jurors[column]
+        )
 
     def finish(sums: Floats) -> Floats:
         of_own, n, of_other, m = np.split(sums, 4, axis=1)

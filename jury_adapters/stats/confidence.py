@@ -92,32 +92,33 @@ def graded_agreement(votes: Votes) -> tuple[Figure, ...]:
 
     Returns:
         For each voter with scores on such cases ``quadratic kappa``, which takes scores and labels on one scale, and
-        ``Spearman's correlation`` of ranks, which does not.
+        ``Spearman's correlation`` of ranks, which does not. The note of kappa has the ranges of both if they differ.
 
     Sources: J. Cohen (1968), *Weighted kappa*; C. Spearman (1904), *The proof and measurement of association between
     two things*.
 
-    >>> votes = Votes.from_rows([[1], [2], [3], [4], [4]], human_labels=[1, 2, 3, 5, 4])
+    >>> votes = Votes.from_rows([[1], [2], [3], [5], [4]], human_labels=[1, 2, 3, 4, 5])
     >>> for found in graded_agreement(votes)[:2]:
     ...     print(found)
-    juror 1: quadratic kappa 0.941 [-0.254, 1.000] (n = 5); rough, of 5 cases
-    juror 1: Spearman's correlation 0.975 [-0.220, 1.000] (n = 5); rough, of 5 cases
+    juror 1: quadratic kappa 0.900 [-0.241, 1.000] (n = 5); rough, of 5 cases
+    juror 1: Spearman's correlation 0.900 [-0.155, 1.000] (n = 5); rough, of 5 cases
     """
     found: list[Figure] = []
     for voter, scores in zip(votes.voters, votes.scores.T, strict=True):
         rows = ~np.isnan(scores) & ~np.isnan(votes.grades)
         if rows.any():
-            x, y = (ranks(values[rows], np.zeros(rows.sum())) for values in (scores, votes.grades))
+            x, y = (ranks(values[rows], np.zeros(rows.sum(), dtype=np.int64)) for values in (scores, votes.grades))
             groups = votes.groups[rows]
-            found.append(_quadratic_kappa(scores[rows], votes.grades[rows], groups, voter))
-            found.append(rank_correlation("Spearman's correlation", x, y, groups, of=voter))
+            found += [
+                _quadratic_kappa(scores[rows], votes.grades[rows], groups, voter),
+                rank_correlation("Spearman's correlation", x, y, groups, of=voter),
+            ]
     return tuple(found) or (undefined("Spearman's correlation", 0, "no score has a human label that is a number"),)
 
 
 def _quadratic_kappa(scores: Floats, grades: Floats, groups: Ints, voter: str) -> Figure:
-    name = "quadratic kappa"
-    if (scores.max() <= 1 and scores.min() >= 0) != (grades.max() <= 1 and grades.min() >= 0):
-        return undefined(name, len(scores), "scores and human labels are not on one scale", of=voter)
+    one, other = (f"{values.min():g} to {values.max():g}" for values in (scores, grades))
+    note = "" if one == other else f"takes one scale: scores are {one}, human labels {other}"
     both = np.concatenate([scores, grades])
     scale, middle = float(both.std()) or 1.0, float(both.mean())
 
@@ -130,5 +131,13 @@ def _quadratic_kappa(scores: Floats, grades: Floats, groups: Ints, voter: str) -
 
     items, turned = columns((scores - middle) / scale, (grades - middle) / scale), np.array([-1.0, 1.0])
     return figure(
-        name, items, finish, groups, added=columns(turned, -turned), chances=(0.5, 0.5), bounds=(-1, 1), of=voter
-    )  # fmt: skip
+        "quadratic kappa",
+        items,
+        finish,
+        groups,
+        added=np.vstack([columns(turned, -turned), columns(turned, turned)]),  # opposite grades, and equal ones
+        chances=(0.5, 0.5, 1, 1),
+        bounds=(-1, 1),
+        of=voter,
+        note=note,
+    )

@@ -27,9 +27,9 @@ Finish = Callable[[Floats], Floats]
 FEW = 30  # cases or groups, below which an interval is rough
 LEVEL = 0.05
 DRAWS = 1000
+Z = float(special.ndtri(1 - LEVEL / 2))
 _NUMBERS = 20_000_000  # random numbers of one bootstrap; of very many different rows there are fewer draws
 _TINY = 1e-12
-_Z = float(special.ndtri(1 - LEVEL / 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,10 @@ class Figure:
     @property
     def texts(self) -> tuple[str, str]:
         """The value and the interval with three decimals: a dash for no value, nothing for no interval."""
-        span = "" if self.interval is None else f"[{', '.join(map(decimals, self.interval))}]"
-        return "-" if self.value is None else decimals(self.value), span
+        return (
+            "-" if self.value is None else decimals(self.value),
+            "" if self.interval is None else f"[{', '.join(map(decimals, self.interval))}]",
+        )
 
 
 def decimals(number: float) -> str:
@@ -128,10 +130,13 @@ def figure(
     value = float(finish(items.sum(axis=0)[None])[0]) if n else np.nan
     if not np.isfinite(value):
         return undefined(name, n, join_notes("too few cases" if n < 2 else "the cases do not vary", note), of=of)
-    kinds, place, counts = np.unique(items.round(9), axis=0, return_inverse=True, return_counts=True)
-    rows = np.vstack([kinds, np.asarray(added, dtype=np.float64).reshape(-1, items.shape[1])])
+    place = np.zeros(n, dtype=np.int64)  # of a row among the different ones; column by column takes little memory
+    for column in items.T:
+        found = place * n + np.unique(column.round(9), return_inverse=True)[1]
+        first, place, counts = np.unique(found, return_index=True, return_inverse=True, return_counts=True)[1:]
+    rows = np.vstack([items[first].round(9), np.asarray(added, dtype=np.float64).reshape(-1, items.shape[1])])
     moves, interval = influence(finish, items, rows), None
-    size = max(2, round(n / design_effect(moves[place.ravel()], groups, float(np.abs(moves).max()))))
+    size = max(2, round(n / design_effect(moves[place], groups, float(np.abs(moves).max()))))
     drawn = _draws(finish, rows, np.concatenate([counts * (size / n), chances]), size)
     if len(drawn) and len(np.unique(groups)) > 1:
         ends = value + widening(groups) * (np.quantile(drawn, (LEVEL / 2, 1 - LEVEL / 2)) - value)
@@ -153,8 +158,10 @@ def _draws(finish: Finish, rows: Floats, weights: Floats, size: int) -> Floats:
     """Return the statistic of draws of so many rows, as far as it is defined."""
     draws = int(np.clip(_NUMBERS // len(rows), DRAWS // 5, DRAWS))
     generator, block = np.random.default_rng(0), max(1, 1_000_000 // len(rows))
-    sizes = [min(block, draws - start) for start in range(0, draws, block)]
-    parts = [finish(generator.multinomial(size, weights / weights.sum(), k) @ rows) for k in sizes]
+    parts = [
+        finish(generator.multinomial(size, weights / weights.sum(), min(block, draws - start)) @ rows)
+        for start in range(0, draws, block)
+    ]
     return np.concatenate([part[np.isfinite(part)] for part in parts])
 
 
@@ -207,9 +214,8 @@ def wilson(hits: float, n: float) -> Interval:
     """
     if n <= 0:
         return 0.0, 1.0
-    centre, half = hits + _Z**2 / 2, _Z * sqrt(max(0.0, hits * (n - hits) / n) + _Z**2 / 4)
-    low, high = (centre - half) / (n + _Z**2), (centre + half) / (n + _Z**2)
-    return (0.0 if hits <= 0 else low), (1.0 if hits >= n else high)
+    centre, half = hits + Z**2 / 2, Z * sqrt(max(0.0, hits * (n - hits) / n) + Z**2 / 4)
+    return (0.0 if hits <= 0 else (centre - half) / (n + Z**2)), (1.0 if hits >= n else (centre + half) / (n + Z**2))
 
 
 def effective_cases(values: Floats, groups: Ints) -> float:
@@ -294,6 +300,22 @@ def zero_test(moves: Floats, groups: Ints) -> float:
     if freedom <= _TINY:
         return 1.0
     return float(2 * special.stdtr(freedom, -abs(sums.sum()) / sqrt(float((sums**2).sum()))))
+
+
+def sign_test(moves: Floats, groups: Ints) -> float:
+    """Return the two-sided p value of the hypothesis that moves up and down are equally probable.
+
+    Of independent moves of -1, 0 and 1 it is exact: that of the sign test, which is McNemar's. Else it is
+    :func:`zero_test`.
+
+    Args:
+        moves: one number per case.
+        groups: the group of each case.
+    """
+    down, up = int((moves == -1).sum()), int((moves == 1).sum())
+    if len(np.unique(groups)) < len(groups) or down + up < np.count_nonzero(moves):
+        return zero_test(moves, groups)
+    return min(1.0, 2 * float(special.bdtr(min(down, up), max(1, down + up), 0.5)))
 
 
 def sums_by_group(items: Floats, groups: Ints) -> Floats:

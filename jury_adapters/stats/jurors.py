@@ -9,12 +9,13 @@ from scipy.special import softmax
 
 from jury_adapters.core.values import ConfigurationError
 from jury_adapters.core.votes import Bayes
-from jury_adapters.stats.agreement import cohen_kappa, count_labels
+from jury_adapters.stats.agreement import cohen_kappa
 from jury_adapters.stats.figures import Bools, Figure, Floats, Ints, decimals, figure, over, share, undefined
 from jury_adapters.stats.votes import MISSING, PEOPLE, Votes
 
 _RECALLS = {"PASS": "true positive rate", "FAIL": "true negative rate"}
 _SUREST = 0.999  # no finite number of labels shows that a juror is never wrong
+_ROUNDS, _SMOOTHING = 100, 0.01  # of dawid_skene: the most rounds, and the added votes of each kind
 
 
 def against_labels(votes: Votes, voters: Iterable[str] = ()) -> tuple[Figure, ...]:
@@ -157,14 +158,14 @@ class Reliabilities:
         return np.asarray(softmax(logs, axis=1))
 
 
-def reliabilities(votes: Votes, *, smoothing: float = 1.0) -> Reliabilities:
+def reliabilities(votes: Votes) -> Reliabilities:
     """Learn what votes are worth from the cases with human labels.
 
-    ``P(vote | truth) = (count + s) / (sum of counts + s K)`` with K labels, and likewise the prior.
+    ``P(vote | truth) = (count + 1) / (sum of counts + K)`` with K labels, and likewise the prior. A jury that uses them
+    looks too good on these labels, so it is measured and calibrated with others.
 
     Args:
         votes: votes with human labels.
-        smoothing: s, above 0; a larger one moves jurors with few votes towards guessing.
 
     Raises:
         ConfigurationError: no case has a human label, or there are fewer than two labels.
@@ -174,24 +175,12 @@ def reliabilities(votes: Votes, *, smoothing: float = 1.0) -> Reliabilities:
     {'juror 1': 3.71, 'juror 2': 0.0}
     """
     known, labels = votes.gold != MISSING, len(votes.labels)
-    if not known.any() or labels < 2 or not smoothing > 0:
-        raise ConfigurationError("reliabilities take cases with human labels, two labels, and a smoothing above 0")
-    pull = np.full((labels, labels), smoothing)
-    return _fit(votes, np.eye(labels)[votes.gold[known]], votes.codes[known, :-1], pull, smoothing)
+    if not known.any() or labels < 2:
+        raise ConfigurationError("reliabilities take cases with human labels, and two labels")
+    return _fit(votes.take(known), np.eye(labels)[votes.gold[known]], np.ones((labels, labels)), 1)
 
 
-def _fit(votes: Votes, truth: Floats, codes: Ints, pull: Floats, prior: float) -> Reliabilities:
-    """Return the reliabilities that a truth, in probabilities, implies; ``pull`` is added to each confusion."""
-    cells = np.einsum("il,ijv->jlv", truth, (codes[:, :, None] == np.arange(len(votes.labels))).astype(np.float64))
-    confusions = (cells + pull) / (cells + pull).sum(axis=2, keepdims=True)
-    shares = np.maximum(truth.sum(axis=0) + prior, 1e-300)
-    accuracies = (np.einsum("jll->j", cells) + 1) / (cells.sum(axis=(1, 2)) + 2)
-    return Reliabilities(votes.jurors, votes.labels, shares / shares.sum(), confusions, accuracies)
-
-
-def dawid_skene(
-    votes: Votes, *, keep_labels: bool = True, diagonal: float = 2.0, smoothing: float = 0.01, rounds: int = 100
-) -> tuple[Floats, Reliabilities]:
+def dawid_skene(votes: Votes, *, keep_labels: bool = True, diagonal: float = 2.0) -> tuple[Floats, Reliabilities]:
     """Estimate truth and reliabilities from votes alone, or with some human labels, by the EM algorithm.
 
     The posterior is too sure where jurors err together. Where most jurors are wrong more often than right, the solution
@@ -200,15 +189,13 @@ def dawid_skene(
     Args:
         votes: the votes.
         keep_labels: whether human labels are kept as the truth of their cases.
-        diagonal: added votes by which each juror is taken to be right, per label.
-        smoothing: added votes of each kind, above 0.
-        rounds: the most rounds; it ends when no probability moves by 0.00001.
+        diagonal: added votes by which each juror is taken to be right, per label, from 0.
 
     Returns:
         Cases x labels: the probability of each label; and the reliabilities.
 
     Raises:
-        ConfigurationError: there are fewer than two labels, or no juror.
+        ConfigurationError: there are fewer than two labels, no juror, or ``diagonal`` is out of its range.
 
     Source: A. P. Dawid and A. M. Skene (1979), *Maximum likelihood estimation of observer error-rates using the EM
     algorithm*.
@@ -219,17 +206,28 @@ def dawid_skene(
     ([[0.0, 1.0], [1.0, 0.0]], [0.98, 0.98, 0.5])
     """
     codes, labels = votes.codes[:, :-1], len(votes.labels)
-    if labels < 2 or not votes.jurors or not smoothing > 0:
-        raise ConfigurationError("it takes two labels, a juror, and a smoothing above 0")
-    counts = count_labels(codes, labels)
-    n = counts.sum(axis=1, keepdims=True)
-    truth = np.where(n > 0, counts / np.maximum(n, 1), 1 / labels)
-    known, pull = (votes.gold != MISSING) & keep_labels, smoothing + diagonal * np.eye(labels)
-    truth[known] = np.eye(labels)[votes.gold[known]]
-    for _ in range(rounds):
-        found = _fit(votes, truth, codes, pull, 0.0).posterior(codes)
-        found[known] = truth[known]
-        moved, truth = float(np.abs(found - truth).max(initial=0.0)), found
-        if moved < 1e-5:
+    if labels < 2 or not votes.jurors or not 0 <= diagonal < np.inf:
+        raise ConfigurationError("dawid_skene takes two labels, a juror, and a number from 0 as diagonal=")
+    kept, gold = ((votes.gold != MISSING) & keep_labels)[:, None], np.eye(labels)[votes.gold]
+    counts, pull = (codes[..., None] == np.arange(labels)).sum(axis=1), _SMOOTHING + diagonal * np.eye(labels)
+    truth = np.where(kept, gold, np.nan_to_num(over(counts, counts.sum(axis=1, keepdims=True)), nan=1 / labels))
+    for _ in range(_ROUNDS):
+        before = truth
+        truth = np.where(kept, gold, _fit(votes, truth, pull, 0).posterior(codes))
+        if np.abs(truth - before).max(initial=0.0) < 1e-5:
             break
-    return truth, _fit(votes, truth, codes, pull, 0.0)
+    return truth, _fit(votes, truth, pull, 0)
+
+
+def _fit(votes: Votes, truth: Floats, pull: Floats, more: float) -> Reliabilities:
+    """Return what the truth, in probabilities, implies, with votes added to the confusions and cases to the prior."""
+    cast = (votes.codes[:, :-1, None] == np.arange(len(votes.labels))).astype(np.float64)
+    cells = np.einsum("il,ijv->jlv", truth, cast)
+    shares = np.maximum(truth.sum(axis=0) + more, 1e-300)  # whose logarithm is a number
+    return Reliabilities(
+        jurors=votes.jurors,
+        labels=votes.labels,
+        prior=shares / shares.sum(),
+        confusions=(cells + pull) / (cells + pull).sum(axis=2, keepdims=True),
+        accuracies=(np.einsum("jll->j", cells) + 1) / (cells.sum(axis=(1, 2)) + 2),
+    )

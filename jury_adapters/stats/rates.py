@@ -9,6 +9,7 @@ from scipy import special
 
 from jury_adapters.core.values import ConfigurationError
 from jury_adapters.stats.figures import (
+    FEW,
     Bools,
     Figure,
     Floats,
@@ -20,14 +21,16 @@ from jury_adapters.stats.figures import (
     mean,
     over,
     share,
+    sign_test,
     sums_by_group,
     undefined,
     with_test,
     zero_test,
 )
-from jury_adapters.stats.votes import JURY, MISSING, Votes
+from jury_adapters.stats.votes import JURY, MISSING, PEOPLE, Votes, group_numbers
 
 NOT_RANDOM = 0.001  # p value below which labelled cases are no random sample
+_FEWEST_MOVED = 0.1  # of labelled cases whose verdicts differ: as many labels must differ
 _UNDECIDED = 0.5  # what an undecided case counts as among verdicts; any number leaves the corrected rate unbiased
 
 
@@ -45,8 +48,14 @@ def pass_rate(votes: Votes, voter: str = JURY) -> Figure:
     the jury: pass rate 0.769 [0.617, 0.874] (n = 39); 1 of 40 undecided: 0.750 to 0.775 of all
     """
     said = _verdicts(votes, voter)
-    open_ = int((np.isnan(said) & votes.asked[:, votes.column(voter)]).sum())
-    return share("pass rate", said == 1, ~np.isnan(said), votes.groups, of=voter, undecided=open_)
+    return share(
+        "pass rate",
+        said == 1,
+        ~np.isnan(said),
+        votes.groups,
+        of=voter,
+        undecided=int((np.isnan(said) & votes.asked[:, votes.column(voter)]).sum()),
+    )
 
 
 def true_pass_rate(votes: Votes, voter: str = JURY) -> Figure:
@@ -62,8 +71,9 @@ def true_pass_rate(votes: Votes, voter: str = JURY) -> Figure:
         voter: whose verdicts; a juror, or the jury.
 
     Returns:
-        The rate. It has no value below two labels, and if the voter passes or decides other shares of labelled cases
-        than of the others (:func:`random_sample_test`, p < 0.001). The details have the numbers ``labelled`` and
+        The rate. It has no value below two labels, and if labelled cases differ from the others in how often the voter
+        passes, decides or is sure, or the jurors agree (:func:`random_sample_test`, p < 0.001). The details have the
+        numbers ``labelled`` and
         ``unlabelled``, the rate of the ``labels`` alone, and ``lam``.
 
     Raises:
@@ -75,14 +85,13 @@ def true_pass_rate(votes: Votes, voter: str = JURY) -> Figure:
     >>> print(true_pass_rate(Votes.from_rows(said, human_labels=labels)))
     the jury: true pass rate 0.500 [0.371, 0.645] (n = 200)
     """
-    kept, runs = votes.take(~votes.failed), int(votes.failed.sum())
-    said = _verdicts(kept, voter)
+    runs, votes = int(votes.failed.sum()), votes.take(~votes.failed)
     return _correct(
         "true pass rate",
-        _human_labels(kept),
-        np.where(np.isnan(said), _UNDECIDED, said),
-        kept.groups,
-        {"verdicts of PASS": said == 1, "decided verdicts": ~np.isnan(said)},
+        _verdicts(votes, PEOPLE),
+        np.nan_to_num(_verdicts(votes, voter), nan=_UNDECIDED),
+        votes.groups,
+        facts_of(votes, voter),
         lowest=0.0,
         of=voter,
         note=f"without failed runs of the application: {runs:,}" if runs else "",
@@ -93,11 +102,15 @@ def compare(a: Votes, b: Votes, *, paired: bool = True) -> Figure:
     """Return the pass rate of b minus that of a.
 
     Paired, the cases are those whose id, or content, is in both, and that are decided in both. A case that is repeated
-    counts once, with the mean of its verdicts. The interval excludes 0 only if the exact McNemar test, or for groups
-    and repeated cases a t test, has p < 0.05.
+    counts once, with the mean of its verdicts. Cases are together that are in one group of either batch. The interval
+    excludes 0 only if the exact McNemar test, or for groups and repeated cases a t test, has p < 0.05.
 
-    If cases have human labels of both answers, the difference is corrected like :func:`true_pass_rate`, with the
-    differences of verdicts in place of f, and those of labels in place of y. The estimate is then of all cases.
+    If 30 cases, or all, have human labels of both answers, the difference is corrected like :func:`true_pass_rate`,
+    with the differences of verdicts in place of f, and those of labels in place of y. The estimate is then of all
+    cases. Labels that are the same on both sides say nothing of a difference: those of answers that two juries judged,
+    or a column that was copied to the answers of another version. So labels do not count if they differ on fewer cases
+    than a tenth of the labelled ones whose verdicts differ. The note says why labels do not count, and of labels that
+    are the same, how often either side alone agrees with them.
 
     Args:
         a: the votes on one system.
@@ -106,7 +119,8 @@ def compare(a: Votes, b: Votes, *, paired: bool = True) -> Figure:
 
     Returns:
         The difference, -1..1. Of pairs, the details have ``p_value``, ``a_only`` and ``b_only``, the numbers of cases
-        that pass in one only; with labels, those of :func:`true_pass_rate`.
+        that pass in one only. If labels correct it, they are those of :func:`true_pass_rate`. Of labels that are the
+        same on both sides, ``agreement`` has these three numbers for verdicts that agree with them.
 
     Raises:
         ConfigurationError: no case is in both, or votes do not mean PASS and FAIL.
@@ -124,28 +138,55 @@ def compare(a: Votes, b: Votes, *, paired: bool = True) -> Figure:
     keys = np.intersect1d(a.keys[a.keys != ""], b.keys[b.keys != ""])
     if not len(keys):
         raise ConfigurationError("no id is in both; paired=False compares independent samples")
-    (first, labels_a, _), (second, labels_b, groups) = _by_key(a, keys), _by_key(b, keys)
-    apart, labels = second - first, labels_b - labels_a
+    (first, labels_a, groups_a), (second, labels_b, groups_b) = _by_key(a, keys), _by_key(b, keys)
+    groups, labels = group_numbers(groups_a + 1, groups_b + 1), labels_b - labels_a
+    found = _difference_of_verdicts(first, second, groups)
+    moved, known = np.abs(second - first) > 0, ~np.isnan(labels)
+    if not known.any():
+        return found
+    if (labels[known] != 0).sum() < max(1, _FEWEST_MOVED * (moved & known).sum()):
+        agrees = np.abs(first - labels_a) - np.abs(second - labels_b)
+        same = (labels == 0) & ~np.isnan(agrees)
+        alone = {
+            "a_only": int((agrees[same] == -1).sum()),
+            "b_only": int((agrees[same] == 1).sum()),
+            "p_value": sign_test(agrees[same], groups[same]),
+        }
+        note = (
+            f"not corrected: human labels are the same on both sides; if the answers are too, verdicts of the first "
+            f"batch alone agree with them on {alone['a_only']:,} cases, and of the second alone on "
+            f"{alone['b_only']:,} (p {alone['p_value']:.2g})"
+        )
+        return replace(found, note=join_notes(found.note, note), details={**found.details, "agreement": alone})
+    corrected = _correct(
+        "difference of true pass rates",
+        labels,
+        np.nan_to_num(second, nan=_UNDECIDED) - np.nan_to_num(first, nan=_UNDECIDED),
+        groups,
+        {"different verdicts": moved, "verdicts of PASS in a": first == 1, "verdicts of PASS in b": second == 1},
+        lowest=-1.0,
+        fewest=min(FEW, len(labels)),
+    )
+    return (
+        replace(found, note=join_notes(found.note, f"not corrected: {corrected.note}"))
+        if corrected.value is None
+        else corrected
+    )
+
+
+def _difference_of_verdicts(first: Floats, second: Floats, groups: Ints) -> Figure:
+    """Return the difference of the pairs that are decided, with the bounds of that of all in the note."""
+    apart = second - first
     decided = ~np.isnan(apart)
-    if np.isnan(labels).all():
-        return _paired_difference("difference of pass rates", apart[decided], groups[decided], int((~decided).sum()))
-    facts = {
-        "different verdicts": apart != 0,
-        "verdicts of PASS in a": first == 1,
-        "verdicts of PASS in b": second == 1,
-    }
-    halves = [np.where(np.isnan(said), _UNDECIDED, said) for said in (first, second)]
-    return _correct("difference of true pass rates", labels, halves[1] - halves[0], groups, facts, lowest=-1.0)
+    bounds = [(np.nan_to_num(second, nan=end) - np.nan_to_num(first, nan=1 - end)).mean() for end in (0, 1)]
+    note = f"{(~decided).sum():,} of {len(apart):,} pairs undecided: {' to '.join(map(decimals, bounds))} of all"
+    return _paired_difference(
+        "difference of pass rates", apart[decided], groups[decided], "" if decided.all() else note
+    )
 
 
-def _paired_difference(name: str, apart: Floats, groups: Ints, undecided: int = 0) -> Figure:
+def _paired_difference(name: str, apart: Floats, groups: Ints, note: str = "") -> Figure:
     """Return the mean of differences in -1..1, with a test of 0."""
-    note = f"{undecided:,} of {len(apart) + undecided:,} pairs undecided" if undecided else ""
-
-    details = {"a_only": int((apart == -1).sum()), "b_only": int((apart == 1).sum())}
-    p_value = zero_test(apart, groups)
-    if len(np.unique(groups)) == len(groups) and np.isin(apart, (-1, 0, 1)).all():
-        p_value = min(1.0, 2 * float(special.bdtr(min(details.values()), max(1, sum(details.values())), 0.5)))
     found = figure(
         name,
         np.column_stack([apart, np.ones(len(apart))]),
@@ -155,9 +196,9 @@ def _paired_difference(name: str, apart: Floats, groups: Ints, undecided: int = 
         chances=(0.5, 0.5),
         bounds=(-1, 1),
         note=note,
-        details=details,
+        details={"a_only": int((apart == -1).sum()), "b_only": int((apart == 1).sum())},
     )
-    return with_test(found, p_value)
+    return with_test(found, sign_test(apart, groups))
 
 
 def _unpaired_difference(a: Figure, b: Figure) -> Figure:
@@ -171,28 +212,24 @@ def _unpaired_difference(a: Figure, b: Figure) -> Figure:
 
 
 def _verdicts(votes: Votes, voter: str) -> Floats:
-    """Return verdicts as 1, 0, and NaN where there is none."""
+    """Return verdicts, or human labels, as 1, 0, and NaN where there is none."""
     said = votes.said(voter)
-    if not votes.binary:
-        raise ConfigurationError(f"a pass rate counts PASS and FAIL, not {', '.join(votes.labels[:10])}")
+    scored = voter != PEOPLE and (said == MISSING).all() and not np.isnan(votes.scores[:, votes.column(voter)]).all()
+    if scored or not votes.binary:
+        what = "scores; votes of 1 and 0 are True and False" if scored else ", ".join(votes.labels[:10])
+        raise ConfigurationError(f"a pass rate counts PASS and FAIL, not {what}")
     return np.where(said == MISSING, np.nan, said == 1)
-
-
-def _human_labels(votes: Votes) -> Floats:
-    """Return human labels likewise."""
-    return np.where(votes.gold == MISSING, np.nan, votes.gold == 1)
 
 
 def _by_key(votes: Votes, keys: Texts) -> tuple[Floats, Floats, Ints]:
     """Return the mean verdict, the mean label and the group of each key."""
-    chosen = np.flatnonzero(np.isin(votes.keys, keys))
-    place, groups = np.searchsorted(keys, votes.keys[chosen]), np.zeros(len(keys), dtype=np.int64)
-    groups[place] = votes.groups[chosen]
+    chosen = np.isin(votes.keys, keys)
+    first, place = np.unique(votes.keys[chosen], return_index=True, return_inverse=True)[1:]
     verdicts, labels = (
         over(*sums_by_group(np.column_stack([np.nan_to_num(values), ~np.isnan(values)])[chosen], place).T)
-        for values in (_verdicts(votes, JURY), _human_labels(votes))
+        for values in (_verdicts(votes, JURY), _verdicts(votes, PEOPLE))
     )
-    return verdicts, labels, groups
+    return verdicts, labels, votes.groups[chosen][first]
 
 
 def _correct(
@@ -203,17 +240,15 @@ def _correct(
     facts: Mapping[str, Bools],
     *,
     lowest: float,
+    fewest: int = 2,
     of: str = "",
     note: str = "",
 ) -> Figure:
     """Return the prediction-powered mean of labels in ``lowest``..1, which are NaN where there is none."""
     known, n = ~np.isnan(labels), len(labels)
-    if known.sum() < 2:
-        return undefined(name, n, join_notes("fewer than 2 cases with human labels", note), of=of)
-    p_values = {fact: random_sample_test(known, holds, groups) for fact, holds in facts.items()}
-    if p_values[fact := min(p_values, key=p_values.__getitem__)] < NOT_RANDOM:
-        here, there = (decimals(float(facts[fact][side].mean())) for side in (known, ~known))
-        why = f"labelled cases are no random sample: {here} of them have {fact}, and {there} of the others"
+    if known.sum() < fewest:
+        return undefined(name, n, join_notes(f"fewer than {fewest} cases with human labels", note), of=of)
+    if why := selection(known, groups, facts):
         return undefined(name, n, join_notes(why, note), of=of)
     if known.all():
         return (
@@ -222,14 +257,15 @@ def _correct(
             else share(name, labels == 1, known, groups, of=of, note=note)
         )
     ends, ones, zeros = np.array([lowest, 1.0]), np.ones(2), np.zeros(2)
-    extra = [_columns(ones, ends, ends[::-1] if lowest == 0 else zeros), _columns(zeros, zeros, ends)]
     items = _columns(known.astype(np.float64), np.nan_to_num(labels), verdicts)
     found = figure(
         name,
         items,
         _ppi,
         groups,
-        added=np.vstack(extra),
+        added=np.vstack(
+            [_columns(ones, ends, ends[::-1] if lowest == 0 else zeros), _columns(zeros, zeros, ends)],
+        ),
         chances=(1,) * 4,
         bounds=(lowest, 1),
         of=of,
@@ -244,9 +280,41 @@ def _correct(
     return replace(found, value=min(1.0, max(lowest, found.value or 0.0)))
 
 
+def facts_of(votes: Votes, voter: str = JURY) -> dict[str, Bools]:
+    """Return the facts about cases that are as frequent among labelled ones, if these are a random sample."""
+    said, panel = votes.said(voter), votes.codes[:, votes.panel]
+    sure = np.nan_to_num(votes.confidences[:, votes.column(voter)], nan=-1.0)
+    return {
+        "verdicts of PASS": said == 1,
+        "decided verdicts": said != MISSING,
+        "votes that all agree": (panel == panel[:, :1]).all(axis=1),
+        "a confidence above the mean": sure > sure.sum() / max(1, len(sure)),
+    }
+
+
+def selection(known: Bools, groups: Ints, facts: Mapping[str, Bools]) -> str:
+    """Return why labelled cases are no random sample; empty if they may be one.
+
+    Args:
+        known: per case, whether it has a label.
+        groups: the group of each case.
+        facts: facts by name, as of :func:`facts_of`.
+    """
+    p_values = {fact: random_sample_test(known, holds, groups) for fact, holds in facts.items()}
+    if p_values[fact := min(p_values, key=p_values.__getitem__)] >= NOT_RANDOM:
+        return ""
+    here, there = (decimals(float(facts[fact][side].mean())) for side in (known, ~known))
+    return f"labelled cases are no random sample: {here} of them have {fact}, and {there} of the others"
+
+
 def _columns(known: Floats, labels: Floats, verdicts: Floats) -> Floats:
-    of_labelled, of_others = (known, labels * known, verdicts * known), (1 - known, verdicts * (1 - known))
-    return np.column_stack([*of_labelled, labels * verdicts * known, *of_others, verdicts**2])
+    """Return the columns whose sums :func:`_weight` and :func:`_ppi` take: four of labelled cases, then of others."""
+    return np.column_stack(
+        [
+            *(known, labels * known, verdicts * known, labels * verdicts * known),
+            *(1 - known, verdicts * (1 - known), verdicts**2),
+        ]
+    )
 
 
 def _weight(sums: Floats) -> Floats:

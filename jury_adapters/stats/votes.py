@@ -1,16 +1,15 @@
 """Votes, a batch of cases as a matrix, which all figures read; and the reader of labels."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import isfinite, nan
 from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from jury_adapters.core.cascade import NO_FAIL, NOT_ALL_PASS
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.results import Result, read_results
@@ -22,11 +21,12 @@ MISSING = -1
 JURY, PEOPLE = "the jury", "human labels"
 Results = str | Path | Iterable[Result | Judgment | tuple[Case | None, Judgment]]
 
+MEANINGS = {"pass": "PASS", "true": "PASS", "yes": "PASS", "fail": "FAIL", "false": "FAIL", "no": "FAIL"}
+"""The words, without capitals, that mean PASS or FAIL among labels."""
+
 _SCALE = ("FAIL", "PASS")
-_MEANINGS = {"pass": "PASS", "true": "PASS", "yes": "PASS", "fail": "FAIL", "false": "FAIL", "no": "FAIL"}
 _MOST_LABELS = 1000
 _NO_PANEL = ("", "scorecard", "all_of", "any_of", "pairwise")  # one judge, or several that answer different questions
-_SCREENED = ("no FAIL", "not all said PASS")  # why a cascade goes on after a screening tier
 _NOTHING = Case().content_hash
 
 
@@ -34,8 +34,8 @@ _NOTHING = Case().content_hash
 class Votes:
     """Votes of jurors on a batch of cases, beside the verdicts of the jury and the labels of people.
 
-    A *voter* is a juror, or the jury itself, which is the last one. Rows that repeat an id are one group, and so are
-    rows without an id that repeat a content. An abstention, an error and an empty cell are no votes.
+    A *voter* is a juror, or the jury itself, which is the last one. Rows that repeat an id or a content are one group.
+    An abstention, an error and an empty cell are no votes.
 
     Attributes:
         labels: the labels; ``("FAIL", "PASS")`` where votes have these meanings.
@@ -84,9 +84,11 @@ class Votes:
             group: the entry that is its group; by default that of the result.
             pass_labels: the labels that mean PASS, beside true, pass and yes. If there are any, every other label means
                 FAIL. Without any, human labels other than these three and false, fail and no are refused. Capitals
-                do not matter. A number is a grade, and a label only if there are pass labels.
+                do not matter. A number is a grade, and a label only if there are pass labels. An empty label, NaN, NA
+                and N/A are no labels.
 
         Raises:
+            ConfigurationError: ``pass_labels`` is one text.
             InputError: the file or a label cannot be read, a pass label does not occur, or two copies of a case have
                 different human labels.
 
@@ -109,24 +111,26 @@ class Votes:
         human_labels: Iterable[Any] | None = None,
         groups: Iterable[Any] | None = None,
         ids: Iterable[Any] | None = None,
-        confidences: Iterable[Sequence[float | None]] | None = None,
+        confidences: Iterable[Sequence[float | None] | None] | None = None,
         pass_labels: Iterable[Any] = (),
     ) -> Self:
         """Take votes from tables with a row per case and a column per juror.
 
         Args:
-            rows: the votes. Words and booleans are labels, numbers are scores; None, NaN and ``""`` are no votes. The
-                labels mean PASS and FAIL if all are true, pass, yes, false, fail or no, or if there are pass labels.
+            rows: the votes. Words and booleans are labels, numbers are scores, also 0 and 1; None, NaN, NA and ``""``
+                are no votes. The labels mean PASS and FAIL if all are true, pass, yes, false, fail or no, or if there
+                are pass labels.
             jurors: the names of the jurors; ``juror 1`` and so on by default.
             verdicts: the verdict of the jury on each case; the vote, if there is one juror.
             human_labels: the human label of each case.
             groups: the group of each case; None for a case of its own.
             ids: the id of each case. Rows of one id are one group.
-            confidences: the confidence of each vote, 0..1.
+            confidences: the confidence of each vote, 0..1; None for a case without any.
             pass_labels: as in :meth:`of`.
 
         Raises:
-            ConfigurationError: a row or a column has another length, or two jurors have one name.
+            ConfigurationError: a row or a column has another length, two jurors have one name, or ``pass_labels`` is
+                one text.
             InputError: a label cannot be read, or a pass label does not occur.
 
         >>> votes = Votes.from_rows([["yes", "no"], ["yes", None]], human_labels=[True, False])
@@ -135,18 +139,18 @@ class Votes:
         """
         table = [list(row) for row in rows]
         names = [*jurors] or [f"juror {number + 1}" for number in range(len(table[0]) if table else 0)]
-        verdicts = [row[0] for row in table] if verdicts is None and len(names) == 1 else verdicts
+        verdicts = [vote for row in table for vote in row[:1]] if verdicts is None and len(names) == 1 else verdicts
         beside = (verdicts, human_labels, groups, ids, confidences)
         columns = [[None] * len(table) if given is None else [*given] for given in beside]
-        whole = all(len(row) == len(names) for row in table) and all(len(column) == len(table) for column in columns)
-        if not whole or len(set(names)) < len(names):
+        widths = {len(row) for row in (*table, *columns[-1]) if row is not None}
+        if not widths <= {len(names)} or {*map(len, columns)} != {len(table)} or len(set(names)) < len(names):
             raise ConfigurationError(f"a row, a column or a name does not fit {len(table)} rows of {len(names)} jurors")
         found = []
         for row, verdict, label, group, key, sure in zip(table, *columns, strict=True):
-            cells = [*zip(names, row, sure or [None] * len(names), strict=True)]
+            stated = [None] * len(names) if sure is None else sure
+            said = {name: _cell(value, confidence) for name, value, confidence in zip(names, row, stated, strict=True)}
             if verdicts is not None:
-                cells.append((JURY, verdict, sure[0] if sure and len(names) == 1 else None))
-            said = {name: _cell(value, confidence) for name, value, confidence in cells}
+                said[JURY] = _cell(verdict, stated[0] if len(names) == 1 else None)
             found.append(_Row(said, label, group, _word(key) or ""))
         return cls._make(found, names, pass_labels)
 
@@ -158,17 +162,11 @@ class Votes:
         for row in rows:
             models |= {name: models.get(name) or vote.model for name, vote in row.said.items() if name != JURY}
         reader, nobody = _Labels.of(rows, pass_labels), _Vote(None, asked=False)
-        grid = [[row.said.get(name, nobody) for name in (*models, JURY)] for row in rows]
+        grid = [row.said.get(name, nobody) for row in rows for name in (*models, JURY)]
 
-        def matrix(cell: Callable[[_Vote], Any], kind: Any = np.float64) -> Any:
-            return np.array([[cell(vote) for vote in line] for line in grid], dtype=kind).reshape(
-                len(rows), len(models) + 1
-            )
+        def matrix(cell: Callable[[_Vote], Any], kind: Any = np.float64, *inside: int) -> Any:
+            return np.array([cell(vote) for vote in grid], dtype=kind).reshape(len(rows), len(models) + 1, *inside)
 
-        def column(values: Iterable[Any], kind: Any = np.float64) -> Any:
-            return np.array([*values], dtype=kind)
-
-        orders = [matrix(lambda vote: reader.code(vote.orders[side]), np.int64) for side in (0, 1)]  # noqa: B023
         return cls(
             labels=reader.labels,
             jurors=tuple(models),
@@ -178,13 +176,17 @@ class Votes:
             asked=matrix(lambda vote: vote.asked, np.bool_),
             confidences=matrix(lambda vote: vote.confidence if vote.word else nan),
             scores=matrix(lambda vote: vote.score),
-            orders=np.stack(orders, axis=2),
-            gold=column((reader.human(row.label) for row in rows), np.int64),
-            grades=column(_number(row.label) for row in rows),
-            groups=_group_numbers([row.key for row in rows], [row.group for row in rows]),
-            keys=column((row.key for row in rows), np.str_),
-            lengths=column(row.length for row in rows),
-            generators=column((row.generator for row in rows), np.str_),
+            orders=matrix(lambda vote: [reader.code(word) for word in vote.orders], np.int64, 2),
+            gold=np.array([reader.code(_label(row.label)) for row in rows], dtype=np.int64),
+            grades=np.array([_number(row.label) for row in rows], dtype=np.float64),
+            groups=group_numbers(
+                np.array([hash(row.key.strip()) for row in rows], dtype=np.int64),
+                np.array([hash(row.content) for row in rows], dtype=np.int64),
+                np.array([hash(_word(row.group) or "") for row in rows], dtype=np.int64),
+            ),
+            keys=np.array([row.key for row in rows], dtype=np.str_),
+            lengths=np.array([row.length for row in rows], dtype=np.float64),
+            generators=np.array([row.generator for row in rows], dtype=np.str_),
         )
 
     def __len__(self) -> int:
@@ -234,9 +236,8 @@ class Votes:
         Args:
             cases: the places of the cases, or a mask.
         """
-        chosen = np.arange(len(self))[cases]
-        parts = {one.name: getattr(self, one.name) for one in fields(self)}
-        return type(self)(**{k: part[chosen] if isinstance(part, np.ndarray) else part for k, part in parts.items()})
+        parts = ((one.name, getattr(self, one.name)) for one in fields(self))
+        return replace(self, **{name: part[cases] for name, part in parts if isinstance(part, np.ndarray)})
 
 
 class _Vote(NamedTuple):
@@ -284,7 +285,7 @@ def _read(one: Any, label: str, group: str) -> _Row:
         label=metadata.get(label) if label else one.human_label,
         group=metadata.get(group) if group else one.group,
         key=case.id or content,
-        content=content,
+        content="" if failed else content,  # what failed alike is no copy
         length=nan if case.answer is None else float(len(case.answer)),
         generator=case.generator or "",
         selected=frozenset(selected),
@@ -295,7 +296,7 @@ def _panels(judgment: Judgment) -> list[tuple[str, bool, Judgment]]:
     """Return the parts of a judgment whose jurors answer its question: the prefix, whether it is later, the part."""
     if judgment.voting != "cascade":
         return [] if judgment.voting in _NO_PANEL else [("", False, judgment)]
-    tiers = [tier for tier in judgment.judgments if not tier.by_rule and tier.why not in _SCREENED]
+    tiers = [tier for tier in judgment.judgments if not tier.by_rule and tier.why not in (NO_FAIL, NOT_ALL_PASS)]
     return [(f"{tier.tier} / ", place > 0, tier) for place, tier in enumerate(tiers)]
 
 
@@ -303,40 +304,41 @@ def _vote(one: Judgment, on: str) -> _Vote:
     """Read a judgment, of which the status or the label is counted; of a judge by itself, either."""
     meaning = None if one.passed is None or (on == "label" and one.label) else one.status.value
     score, sure = (nan if number is None else number for number in (one.score, one.confidence))
-    both = one.judgments if one.voting == "pairwise" and len(one.judgments) == 2 else ()
-    orders = tuple(order.ballot for order in both) or (None, None)
+    pair = one.voting == "pairwise" and len(one.judgments) == 2
+    orders = tuple(order.ballot for order in one.judgments) if pair else (None, None)
     return _Vote(meaning if on == "status" else one.ballot, meaning, score, sure, orders, one.model or "")
 
 
 def _cell(value: Any, confidence: float | None) -> _Vote:
     """Read a cell of a table: a number is a score."""
     number = _number(value)
-    word = None if isfinite(number) else _word(value)
-    return _Vote(word, _MEANINGS.get((word or "").casefold()), number, nan if confidence is None else confidence)
+    word = None if isfinite(number) else _label(value)
+    return _Vote(word, MEANINGS.get((word or "").casefold()), number, nan if confidence is None else confidence)
 
 
 class _Labels(NamedTuple):
-    """The labels of a batch, the place of each word among them, and whether numbers are labels."""
+    """The labels of a batch, and the place of each word among them."""
 
     labels: tuple[str, ...]
     places: Mapping[str, int]
-    numbers: bool
 
     @classmethod
     def of(cls, rows: Sequence[_Row], pass_labels: Iterable[Any]) -> Self:
         """Read the labels of votes and of people; for the errors see :meth:`Votes.of`."""
+        if isinstance(pass_labels, str):
+            raise ConfigurationError(f"pass_labels= is a list of labels, not {pass_labels!r}")
         passing = {word.casefold() for word in map(_word, pass_labels) if word}
         votes = [vote for row in rows for vote in row.said.values() if vote.word]
         said = {word for vote in votes for word in (vote.word, *vote.orders) if word}
-        people = {word for row in rows if (word := _word(row.label)) and (passing or not isfinite(_number(row.label)))}
+        people = {word for row in rows if (word := _label(row.label)) and (passing or not isfinite(_number(row.label)))}
         if absent := passing - {word.casefold() for word in said | people}:
             raise InputError(
                 f"no case has the label {min(absent)!r} of pass_labels=; the human labels are "
-                f"{visible(', '.join(sorted(people)))}"
+                f"{visible(', '.join(sorted(people)) or 'none')}, and votes that are numbers are scores"
             )
         others = "FAIL" if passing else None
         meanings = {
-            word: "PASS" if word.casefold() in passing else _MEANINGS.get(word.casefold(), others)
+            word: "PASS" if word.casefold() in passing else MEANINGS.get(word.casefold(), others)
             for word in (*said, *people, *_SCALE)
         }
         unknown = [word for word in people if not meanings[word]]
@@ -347,21 +349,17 @@ class _Labels(NamedTuple):
                     f"{visible(', '.join(sorted(unknown)))}; pass_labels= names those that mean PASS, and then all "
                     "others mean FAIL"
                 )
-            return cls(_SCALE, {word: _SCALE.index(one) for word, one in meanings.items() if one}, bool(passing))
+            return cls(_SCALE, {word: _SCALE.index(one) for word, one in meanings.items() if one})
         if (said and people and not said & people) or len(said | people) > _MOST_LABELS:
             raise InputError(
                 f"the human labels are {visible(', '.join(sorted(people)))}, and the jurors give others: "
                 f"{visible(', '.join(sorted(said)))}"
             )
         labels = sorted(said | people)
-        return cls(tuple(labels), {word: place for place, word in enumerate(labels)}, False)
-
-    def human(self, label: Any) -> int:
-        """Return the place of a human label; a number is a grade, unless there are pass labels."""
-        return MISSING if isfinite(_number(label)) and not self.numbers else self.code(_word(label))
+        return cls(tuple(labels), {word: place for place, word in enumerate(labels)})
 
     def code(self, word: str | None, meaning: str | None = None) -> int:
-        """Return the place of a vote."""
+        """Return the place of a vote, or of a human label."""
         found = meaning if meaning and self.labels == _SCALE else word
         return self.places.get(found or "", MISSING)
 
@@ -370,30 +368,43 @@ def _refuse_contradictions(rows: Sequence[_Row]) -> None:
     """Refuse copies of a case that people labelled differently."""
     labels: dict[tuple[str, str], str] = {}
     for row in rows:
-        word = _word(row.label)
+        word = _label(row.label)
         if row.content and word and (first := labels.setdefault((row.key, row.content), word)) != word:
             raise InputError(f"the case {visible(row.key)} has two human labels, {visible(first)} and {visible(word)}")
 
 
-def _group_numbers(keys: Sequence[str], groups: Sequence[Any]) -> Ints:
-    """Return the number of the group of each case: cases with one key, or of one group, are together."""
-    n, names = len(keys), dict[tuple[int, str], int]()
+def group_numbers(*names: Ints) -> Ints:
+    """Return the number of the group of each case: cases that share a name, such as an id, are together.
+
+    Args:
+        *names: of each kind of name, per case a hash; 0 for none, as that of an empty text.
+    """
+    n = len(names[0])
     links = [
-        (case, n + names.setdefault((kind, name), len(names)))
-        for kind, values in enumerate((keys, groups))
-        for case, name in enumerate(map(_word, values))
-        if name
+        np.stack([np.flatnonzero(kind), start * n + np.unique(kind[kind != 0], return_inverse=True)[1]])
+        for start, kind in enumerate(names, start=1)
     ]
-    ends = np.array(links, dtype=np.int32).reshape(-1, 2)  # SciPy 1.11 takes no others
-    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n + len(names),) * 2)
-    return connected_components(graph, directed=False)[1][:n].astype(np.int64) if n else np.zeros(0, dtype=np.int64)
+    cases, nodes = np.hstack(links).astype(np.int32)  # SciPy 1.11 takes no others
+    if len(np.unique(nodes)) == len(nodes):
+        return np.arange(n)
+    from scipy.sparse import coo_array, csgraph  # 10 MiB, which most batches do not need
+
+    graph = coo_array((np.ones(len(nodes)), (cases, nodes)), shape=((len(names) + 1) * n,) * 2)
+    return np.asarray(csgraph.connected_components(graph, directed=False)[1][:n], dtype=np.int64)
 
 
 def _word(value: Any) -> str | None:
-    """Return a label as a word; None for no label."""
+    """Return a name as a word; None for none, such as the NaN and NA of tables."""
     if isinstance(value, Real) and not isinstance(value, bool):
         return f"{float(value):g}" if isfinite(value) else None
-    return None if value is None else str(value).strip() or None
+    word = "" if value is None else str(value).strip()
+    return None if word.casefold() in ("", "nan", "<na>") else word
+
+
+def _label(value: Any) -> str | None:
+    """Return a label as a word; None for none. A group, such as a country, may be called NA."""
+    word = _word(value)
+    return None if word and word.casefold() in ("na", "n/a") else word
 
 
 def _number(value: Any) -> float:

@@ -5,11 +5,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scipy
 from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import codefeedback, pair, pairs
-from scipy import stats
 
 from jury_adapters import Ensemble, judge
 from jury_adapters.stats import Votes, length_bias, position_bias, same_model, self_preference
@@ -52,6 +52,13 @@ def test_ties_in_one_order_tell_the_position_too():
     assert (consistency.value, flips.value, flips.n) == (0.25, 2 / 3, 3)
 
 
+def test_flips_of_one_group_are_one_observation():
+    votes = Votes.of([pair("A", "B")] * 40 + [pair("A", "A")] * 40)
+    for groups, p_value in ((np.arange(80), 2 * 0.5**40), (np.arange(80) // 20, 0.3918)):
+        flips = position_bias(replace(votes, groups=groups))[1]
+        assert flips.details["p_value"] == pytest.approx(p_value, abs=0.001)
+
+
 def test_each_pairwise_juror_has_its_position():
     first = judge(lambda case: pair("A", "B"), name="first", labels=["A", "B", "tie"])
     steady = judge(lambda case: pair("A", "A"), name="steady", labels=["A", "B", "tie"])
@@ -90,7 +97,7 @@ def test_without_labels_it_is_the_rank_correlation_of_scipy(cases):
     if len({*scores}) < 2 or len({*lengths}) < 2:
         assert found.value is None
         return
-    assert found.value == pytest.approx(stats.spearmanr(scores, lengths).statistic)
+    assert found.value == pytest.approx(scipy.stats.spearmanr(scores, lengths).statistic)
     assert found.interval[0] <= found.value <= found.interval[1]
     assert "too few human labels" in found.note
 

@@ -5,24 +5,18 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
+import scipy
 from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
 
 from jury_adapters.stats.figures import (
     Figure,
-    decimals,
     design_effect,
     effective_cases,
     figure,
-    influence,
     mean,
-    over,
     share,
-    sums_by_group,
     widening,
     wilson,
     with_test,
@@ -70,6 +64,8 @@ def test_a_figure_is_json():
 
 @each_row(("hits", "n"), [(0, 10), (7, 10), (10, 10), (1, 1), (97, 100), (499, 1000), (2.5, 7.25)])
 def test_wilsons_interval_is_that_of_statsmodels(hits, n):
+    from statsmodels.stats.proportion import proportion_confint
+
     assert wilson(hits, n) == pytest.approx(proportion_confint(hits, n, method="wilson"), abs=1e-9)
 
 
@@ -86,13 +82,15 @@ def test_wilsons_interval_of_nothing_says_nothing():
     ],
 )
 def test_where_groups_differ_much_the_design_effect_is_that_of_a_regression_with_clusters(groups):
+    import statsmodels.api as sm
+
     values = np.concatenate([[1.0] * hits + [0.0] * (cases - hits) for hits, cases in groups])
     clusters = np.repeat(np.arange(len(groups)), [cases for _, cases in groups])
     model, n = sm.OLS(values, np.ones(len(values))), len(values)
     robust = model.fit(cov_type="cluster", cov_kwds={"groups": clusters})
     expected = float(robust.bse[0] ** 2 / model.fit().bse[0] ** 2)
     kish = n**2 / sum(cases**2 for _, cases in groups)
-    assert widening(clusters) == pytest.approx(stats.t.ppf(0.975, kish - 1) / stats.t.ppf(0.975, n - 1))
+    assert widening(clusters) == pytest.approx(scipy.stats.t.ppf(0.975, kish - 1) / scipy.stats.t.ppf(0.975, n - 1))
     assert effective_cases(values, clusters) == pytest.approx(n / expected / widening(clusters) ** 2)
 
 
@@ -174,11 +172,6 @@ def test_alike_cases_of_a_group_count_once():
     assert plain.interval[1] - plain.interval[0] < 0.6 * (once.interval[1] - once.interval[0])
 
 
-def test_influence_is_that_of_a_mean():
-    items = np.column_stack([[1.0, 0, 0, 1], np.ones(4)])
-    assert influence(mean, items, items) == pytest.approx([0.125, -0.125, -0.125, 0.125], rel=1e-3)
-
-
 def test_the_design_effect_of_independent_cases_is_one():
     assert design_effect(np.array([1.0, -1, 0, 2]), np.arange(4), 2.0) == pytest.approx(1)
     assert design_effect(np.zeros(3), np.arange(3), 0.0) == 1
@@ -186,7 +179,7 @@ def test_the_design_effect_of_independent_cases_is_one():
 
 @each_row(
     ("moves", "p_value"),
-    [([], 1.0), ([0.0, 0.0], 1.0), ([1.0], 1.0), ([1.0, -1.0], 1.0), ([1.0] * 3, 2 * stats.t.sf(3**0.5, 2))],
+    [([], 1.0), ([0.0, 0.0], 1.0), ([1.0], 1.0), ([1.0, -1.0], 1.0), ([1.0] * 3, 1 - 0.6**0.5)],
 )
 def test_a_few_moves_show_nothing(moves, p_value):
     assert zero_test(np.array(moves), np.arange(len(moves))) == pytest.approx(p_value)
@@ -197,7 +190,7 @@ def test_the_test_of_zero_is_students_where_sums_are_alike():
     squares, groups = moves**2, np.arange(2000)
     freedom = squares.sum() ** 2 / (squares**2).sum() - 1
     t = moves.sum() / np.sqrt(squares.sum())
-    assert zero_test(moves, groups) == pytest.approx(2 * stats.t.sf(t, freedom))
+    assert zero_test(moves, groups) == pytest.approx(2 * scipy.stats.t.sf(t, freedom))
     assert zero_test(np.repeat(moves, 3), np.repeat(groups, 3)) == pytest.approx(zero_test(moves, groups))
 
 
@@ -206,9 +199,3 @@ def test_an_interval_excludes_zero_only_if_the_test_does():
     assert with_test(found, 0.2).interval == (0.0, 0.5)
     assert with_test(found, 0.01).interval == (0.1, 0.5)
     assert with_test(Figure("a", None, 0), 1.0).interval is None
-
-
-def test_division_and_sums():
-    assert np.isnan(over(np.ones(2), np.array([0.0, 2.0]))).tolist() == [True, False]
-    assert sums_by_group(np.array([[1.0, 2], [3, 4], [5, 6]]), np.array([7, 2, 7])).tolist() == [[3, 4], [6, 8]]
-    assert [decimals(number) for number in (0.0006, -0.0004, 12.0)] == ["0.001", "0.000", "12.000"]

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import codefeedback
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, cohen_kappa_score, recall_score
 
 from jury_adapters import Case, Ensemble
 from jury_adapters.core.values import ConfigurationError
@@ -20,6 +20,8 @@ def by_name(found, of=None):
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40))
 def test_figures_are_those_of_scikit_learn(pairs):
+    from sklearn.metrics import accuracy_score, balanced_accuracy_score, cohen_kappa_score, recall_score
+
     said, gold = zip(*pairs, strict=True)
     found = by_name(against_labels(Votes.from_rows([[one] for one in said], human_labels=gold), ["juror 1"]))
     assert found["accuracy"].value == pytest.approx(accuracy_score(gold, said))
@@ -128,60 +130,55 @@ def test_bayes_takes_pass_and_fail():
         reliabilities(votes).bayes()
 
 
-def textbook(codes, rounds=100):
-    """The EM algorithm as in the notes on methods: vote shares first, smoothing 0.01, no pull to the diagonal."""
-    jurors, labels = codes.shape[1], 2
-    truth = np.stack([(codes == label).sum(axis=1) for label in range(labels)], axis=1).astype(float)
-    truth = np.where(truth.sum(axis=1, keepdims=True) > 0, truth / truth.sum(axis=1, keepdims=True).clip(1), 0.5)
-    for _ in range(rounds):
-        prior = truth.mean(axis=0)
-        logs = np.tile(np.log(prior), (len(codes), 1))
-        for juror in range(jurors):
-            for label in range(labels):
-                cells = [truth[codes[:, juror] == vote, label].sum() + 0.01 for vote in range(labels)]
-                for vote in range(labels):
-                    logs[codes[:, juror] == vote, label] += np.log(cells[vote] / sum(cells))
-        new = np.exp(logs - logs.max(axis=1, keepdims=True))
-        new /= new.sum(axis=1, keepdims=True)
-        moved, truth = np.abs(new - truth).max(), new
-        if moved < 1e-5:
+def textbook(codes):
+    """The EM algorithm as Dawid and Skene write it: shares of votes first, smoothing 0.01, no pull to the diagonal."""
+    counts = np.stack([(codes == label).sum(axis=1) for label in (0, 1)], axis=1)
+    truth = np.where(counts.sum(axis=1, keepdims=True) > 0, counts / counts.sum(axis=1, keepdims=True).clip(1), 0.5)
+    for _ in range(100):
+        logs = np.tile(np.log(truth.mean(axis=0)), (len(codes), 1))
+        for votes in codes.T:
+            for label in (0, 1):
+                cells = [truth[votes == vote, label].sum() + 0.01 for vote in (0, 1)]
+                for vote in (0, 1):
+                    logs[votes == vote, label] += np.log(cells[vote] / sum(cells))
+        before, truth = truth, np.exp(logs - logs.max(axis=1, keepdims=True))
+        truth /= truth.sum(axis=1, keepdims=True)
+        if np.abs(truth - before).max() < 1e-5:
             break
     return truth
 
 
-def test_dawid_and_skene_is_the_textbook_algorithm():
-    votes = codefeedback(every=4)
-    truth, fitted = dawid_skene(votes, keep_labels=False, diagonal=0.0)
-    expected = textbook(votes.codes[:, :-1])
-    assert truth == pytest.approx(expected, abs=1e-9)
-    assert fitted.posterior(votes.codes[:, :-1]) == pytest.approx(truth, abs=1e-4)
-
-
-def test_dawid_and_skene_on_recorded_votes():
-    """The notes on methods: accuracy 0.902 of the textbook algorithm on all votes."""
+def test_dawid_and_skene_is_the_textbook_algorithm_on_recorded_votes():
+    """Version 0.2 has an accuracy of 0.902."""
     votes = codefeedback()
-    truth, _ = dawid_skene(votes, keep_labels=False, diagonal=0.0)
+    truth, fitted = dawid_skene(votes, keep_labels=False, diagonal=0.0)
+    assert truth == pytest.approx(textbook(votes.codes[:, :-1]), abs=1e-9)
+    assert fitted.posterior(votes.codes[:, :-1]) == pytest.approx(truth, abs=1e-4)
     assert (truth.argmax(axis=1) == votes.gold).mean() == pytest.approx(0.902, abs=0.003)
 
 
-def test_dawid_and_skene_keeps_human_labels():
-    rows, labels = [["yes", "yes", "no"]] * 10 + [["no", "no", "yes"]] * 10, ["no"] + [None] * 19
-    votes = Votes.from_rows(rows, human_labels=labels)
-    kept, _ = dawid_skene(votes)
+def test_dawid_and_skene_keeps_human_labels_and_gives_cases_without_votes_the_prior():
+    rows = [["yes", "yes", "no"]] * 10 + [["no", "no", "yes"]] * 10 + [[None] * 3]
+    votes = Votes.from_rows(rows, human_labels=["no"] + [None] * 20)
+    kept, fitted = dawid_skene(votes)
     assert kept[0].tolist() == [1.0, 0.0]
-    alone, _ = dawid_skene(votes, keep_labels=False)
-    assert alone[0, 1] > 0.9
+    assert kept[-1] == pytest.approx(fitted.prior, abs=1e-3)
+    assert dawid_skene(votes, keep_labels=False)[0][0, 1] > 0.9
+    assert fitted.bayes().reliabilities[2] == (0.5, 0.5)  # against the two others
 
 
-def test_cases_without_votes_have_the_prior():
-    truth, fitted = dawid_skene(Votes.from_rows([["yes", "yes"]] * 3 + [["no", "no"]] + [[None, None]]))
-    assert truth[-1] == pytest.approx(fitted.prior, abs=1e-3)
-
-
-@pytest.mark.parametrize("votes", [Votes.from_rows([]), Votes.from_rows([["A"]] * 3)])
-def test_dawid_and_skene_takes_two_labels_and_a_juror(votes):
-    with pytest.raises(ConfigurationError, match="two labels, a juror"):
-        dawid_skene(votes)
+@each_row(
+    ("votes", "options"),
+    [
+        (Votes.from_rows([]), {}),
+        (Votes.from_rows([["A"]] * 3), {}),
+        (Votes.from_rows([["A"], ["B"]]), {"diagonal": -1}),
+        (Votes.from_rows([["A"], ["B"]]), {"diagonal": float("nan")}),
+    ],
+)
+def test_dawid_and_skene_takes_two_labels_and_a_juror(votes, options):
+    with pytest.raises(ConfigurationError, match="two labels, a juror, and a number from 0"):
+        dawid_skene(votes, **options)
 
 
 def test_names_of_jurors_do_not_matter():

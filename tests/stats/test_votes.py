@@ -1,7 +1,5 @@
 """Votes of results, judgments and tables: jurors, human labels, groups, selected and failed cases."""
 
-import json
-
 import numpy as np
 import pytest
 from fact_tables import each_row
@@ -40,8 +38,8 @@ def cascade():
     ])  # fmt: skip
 
 
-def case(at, answer="x", **metadata):
-    return Case(id=f"{at}", answer=answer, metadata=metadata)
+def case(at, answer=None, **metadata):
+    return Case(id=f"{at}", answer=f"answer {at}" if answer is None else answer, metadata=metadata)
 
 
 CASES = [
@@ -167,6 +165,7 @@ def test_results_that_were_written_are_read(tmp_path):
         ([1.0, 0.0], ["1"], [1, 0]),
         ([3, 4.5, "yes"], [], [-1, -1, 1]),
         ([np.bool_(True), np.str_("no"), np.float64("nan")], [], [1, 0, -1]),
+        (["valid", "NA", "n/a", "NaN", "<NA>", "", None, float("nan"), "none"], ["valid"], [1] + [-1] * 7 + [0]),
     ],
 )
 def test_human_labels_pass_or_fail(labels, pass_labels, gold):
@@ -195,6 +194,7 @@ def test_numbers_are_grades():
         ([["yes"]] * 2, ["reject", "reject"], ["publish"], "no case has the label 'publish'"),
         ([["A"], ["B"]], ["first", "second"], [], "human labels are first, second, and the jurors give others: A, B"),
         ([["yes"]], ["\x1b[2J"], [], r"\\u001b"),
+        ([[1], [0]], None, [1], "labels are none, and votes that are numbers are scores"),
     ],
 )
 def test_an_unknown_meaning_is_refused_with_the_labels(rows, labels, pass_labels, message):
@@ -256,7 +256,7 @@ def test_rows_of_one_id_are_one_group_whatever_the_groups_are():
     votes = Votes.from_rows([["yes"]] * 6, ids=ids, groups=groups)
     assert votes.groups.tolist() == [0, 0, 0, 1, 2, 3]
     assert Votes.from_rows([["yes"]] * 3, ids=[1, 1.0, "1"]).groups.tolist() == [0, 0, 0]
-    assert Votes.from_rows([["yes"]] * 3, groups=[float("nan"), None, float("nan")]).groups.tolist() == [0, 1, 2]
+    assert Votes.from_rows([["yes"]] * 4, groups=[float("nan"), None, "nan", "<NA>"]).groups.tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("ids", [True, False])
@@ -273,9 +273,14 @@ def test_repeated_ids_count_as_one_group_in_every_rate(ids):
     assert found.note == "rough, of 20 groups"
 
 
-def test_cases_without_content_or_with_ids_of_their_own_are_independent():
-    for cases in ([Case() for _ in range(4)], [Case(id=f"{at}", answer="x") for at in range(4)]):
-        assert Votes.of((one, PASS) for one in cases).groups.tolist() == [0, 1, 2, 3]
+def test_cases_of_one_id_or_content_are_one_group_and_others_independent():
+    for cases, groups in (
+        ([Case() for _ in range(4)], [0, 1, 2, 3]),
+        ([Case(id=f"{at}", answer=f"{at % 2}") for at in range(4)], [0, 1, 0, 1]),
+        ([Case(id=f"{at % 2}", answer=f"{at}") for at in range(4)], [0, 1, 0, 1]),
+        ([Case(id=f"{at}", error="timeout") for at in range(4)], [0, 1, 2, 3]),
+    ):
+        assert Votes.of((one, PASS) for one in cases).groups.tolist() == groups
     assert Votes.of([PASS, PASS]).groups.tolist() == [0, 1]
 
 
@@ -296,6 +301,13 @@ def test_some_of_the_cases_can_be_taken():
     assert part.jurors == votes.jurors
 
 
+def test_confidences_may_be_an_array_or_missing_for_a_case():
+    sure = np.array([[0.9, 0.3], [0.5, 0.6]])
+    assert Votes.from_rows([["yes", "no"]] * 2, confidences=sure).confidences[:, :2].tolist() == sure.tolist()
+    votes = Votes.from_rows([["yes"], ["no"]], confidences=[[0.9], None])
+    assert np.array_equal(votes.confidences, [[0.9, 0.9], [np.nan, np.nan]], equal_nan=True)
+
+
 @each_row(
     ("rows", "options"),
     [
@@ -304,10 +316,13 @@ def test_some_of_the_cases_can_be_taken():
         ([["yes"]], {"jurors": ["a", "b"]}),
         ([["yes"]], {"human_labels": ["yes", "no"]}),
         ([["yes"]], {"ids": []}),
+        ([["yes", "no"]], {"confidences": [[0.9]]}),
+        ([[]], {"jurors": ["a"]}),
+        ([["yes"]], {"pass_labels": "yes"}),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(rows, options):
-    with pytest.raises(ConfigurationError, match="does not fit"):
+    with pytest.raises(ConfigurationError, match=r"does not fit|is a list of labels, not 'yes'"):
         Votes.from_rows(rows, **options)
 
 
@@ -320,9 +335,3 @@ def test_unknown_voters_are_refused():
 def test_an_empty_batch_is_no_error():
     for votes in (Votes.from_rows([]), Votes.of([])):
         assert (len(votes), votes.jurors, votes.codes.shape) == (0, (), (0, 1))
-
-
-def test_json_of_results_keeps_numbers_as_grades(tmp_path):
-    line = json.loads(Result(jury="j", case=Case(answer="x"), judgment=PASS).model_dump_json())
-    (tmp_path / "r.jsonl").write_text(json.dumps({**line, "human_label": 4}))
-    assert Votes.of(tmp_path / "r.jsonl").grades.tolist() == [4.0]
