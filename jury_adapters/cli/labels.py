@@ -120,7 +120,9 @@ class Labels:
 
     def _of(self, case: Case) -> Iterator[Label]:
         content = case.content_hash
-        for one in (*self._named.get(content, ()), *self._named.get(case.id or "", ())):
+        for one in sorted(
+            (*self._named.get(content, ()), *self._named.get(case.id or "", ())), key=lambda one: one.line
+        ):
             if one.is_of(case, content):
                 if not one.key and one.answer is None and self._alone.setdefault(one.id, content) != content:
                     raise InputError(

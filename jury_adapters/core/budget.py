@@ -12,7 +12,13 @@ _POLL_S = 0.02
 
 
 class OverBudget(JuryError):
-    """A call does not fit into the budget. Its judgment is an ERROR, so a larger budget judges the case again."""
+    """A call does not fit into the budget. Its judgment is an ERROR, so a larger budget judges the case again.
+
+    Attributes:
+        usage: attempts of the call before this one that may be billed.
+    """
+
+    usage: Usage = NO_USAGE
 
 
 class Budget:

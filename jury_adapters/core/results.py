@@ -186,10 +186,11 @@ class ResultsFile:
             cases: cases, questions or mappings of fields. A line is that of a case if every field is the same, and so
                 are label and group; equal cases are as many lines. A case with a workspace, whose files may have
                 changed, is judged again.
-            **options: those of :meth:`Judge.judge_many`.
+            **options: those of :meth:`Judge.judge_many`. By default results are written and yielded as they finish, so
+                that a slow case does not hold up others that are paid.
         """
         refuse_one(cases)
-        pairs = self.jury.judge_pairs(self._missing(cases), **options)
+        pairs = self.jury.judge_pairs(self._missing(cases), **{"ordered": False, **options})
         return (self.write(case, judgment) for case, judgment in pairs)
 
     def write(self, case: Case | None, judgment: Judgment) -> Result:

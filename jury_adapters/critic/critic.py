@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
+from jury_adapters.core.budget import Budget, OverBudget
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import context
 from jury_adapters.core.judge import Judge
@@ -28,7 +29,7 @@ from jury_adapters.critic.prompt import build_prompt, reply_schema, system_text,
 from jury_adapters.critic.reading import repair_request
 from jury_adapters.critic.rubric import Rubric, rubric_of
 from jury_adapters.models.base import ChatModel, ModelError, Options, Prompt, Reply
-from jury_adapters.models.limits import Limits, ask_model
+from jury_adapters.models.limits import Attempt, Limits, ask_model
 from jury_adapters.models.names import model_of
 from jury_adapters.models.objects import FunctionModel, ObjectModel
 
@@ -197,8 +198,8 @@ class Critic(Judge):
             found = parse_failure(reply, read, self.parse) if isinstance(read, Unreadable) else read
         except ModelError as error:
             found, spent = broken(error, metadata={"cause": error.kind}), spent + error.usage
-        except Exception as error:
-            found = broken(error)
+        except Exception as error:  # over budget, after attempts that may be billed
+            found, spent = broken(error), spent + getattr(error, "usage", NO_USAGE)
         return found.model_copy(update={"usage": spent, "model": model or self.model.model or None})
 
     def _read(self, reply: Reply, case: Case, material: str) -> Judgment | Unreadable:
@@ -210,19 +211,14 @@ class Critic(Judge):
         return build_prompt(self.rubric, case, own_format=own_format, instructions=self._instructions)
 
     async def _send(self, prompt: Prompt) -> Reply:
-        """Send a request within the budget; what a call took is settled, also if it fails."""
-        budget = context().budget
-        if budget is None:
-            return await ask_model(self.model, prompt, self._schema, self.options, self.limits)
-        estimate = self._estimate(prompt)
-        async with budget.reserve(estimate) as took:
-            try:
-                reply = await ask_model(self.model, prompt, self._schema, self.options, self.limits)
-            except ModelError as error:  # attempts that may be billed settle at the estimate
-                took.extend([estimate] * error.usage.calls or [NO_USAGE])
-                raise
-            took.extend([reply.usage, *[estimate.model_copy(update={"calls": 0})] * (reply.usage.calls - 1)])
-        return reply
+        """Send a request, each attempt of which fits into the budget."""
+        budget, billed = context().budget, list[Usage]()
+        pay = None if budget is None else partial(_paid, budget, self._estimate(prompt), billed)
+        try:
+            return await ask_model(self.model, prompt, self._schema, self.options, self.limits, pay=pay)
+        except OverBudget as error:
+            error.usage = sum(billed, NO_USAGE)
+            raise
 
     def _estimate(self, prompt: Prompt) -> Usage:
         schema = 0 if self._schema is None else len(json.dumps(self._schema)) // 3
@@ -236,6 +232,19 @@ class Critic(Judge):
             cost_usd=price or 0.0,
             cost_complete=price is not None,
         )
+
+
+async def _paid(budget: Budget, estimate: Usage, billed: list[Usage], attempt: Attempt) -> Reply:
+    """Make an attempt within a budget. One that may be billed, and does not say for how much, took its estimate."""
+    async with budget.reserve(estimate) as took:
+        try:
+            reply = await attempt()
+        except ModelError as error:
+            took.append(estimate if error.sent else NO_USAGE)
+            billed += [Usage(calls=1, cost_complete=False)] * error.sent
+            raise
+        took.append(reply.usage if reply.usage.input_tokens + reply.usage.output_tokens else estimate)
+    return reply
 
 
 def _rubric_of(given: Rubric | str | Path | None, changes: dict[str, Any], parse: Parser | None) -> Rubric:

@@ -60,6 +60,8 @@ async def ask_model(
     schema: Schema | None = None,
     options: Options = NO_OPTIONS,
     limits: Limits = Limits(),  # noqa: B008 - it is immutable
+    *,
+    pay: Callable[[Attempt], Awaitable[Reply]] | None = None,
 ) -> Reply:
     """Ask a model within limits, with retries.
 
@@ -69,6 +71,7 @@ async def ask_model(
         schema: a JSON schema of the answer.
         options: options of the answer.
         limits: the limits.
+        pay: makes each attempt, when it is its turn, and may refuse it.
 
     Returns:
         the reply. Its usage includes the attempts before it that may be billed, whose cost is unknown.
@@ -77,7 +80,8 @@ async def ask_model(
         ModelError: the last error; its ``usage`` has the attempts that may be billed.
     """
     tokens = prompt.estimated_tokens + (options.max_tokens or DEFAULT_MAX_TOKENS)
-    call = partial(limiter_of(model, limits).call, partial(model.complete, prompt, schema, options), tokens)
+    attempt = partial(model.complete, prompt, schema, options)
+    call = partial(limiter_of(model, limits).call, attempt if pay is None else partial(pay, attempt), tokens)
     return await (call() if around_call is None else around_call(model, prompt, options, call))
 
 

@@ -39,8 +39,13 @@ class VendorProtocol:
 
 
 def _openai_body(model: str, prompt: Prompt, schema: Schema | None, options: Options, token_limit: str) -> Body:
-    system = [{"role": "system", "content": prompt.system}] if prompt.system else []
-    body: Body = {"model": model, "messages": [*system, *map(_openai_message, prompt.turns)]}
+    body: Body = {
+        "model": model,
+        "messages": [
+            *([{"role": "system", "content": prompt.system}] if prompt.system else []),
+            *map(_openai_message, prompt.turns),
+        ],
+    }
     if schema is not None:
         body["response_format"] = _openai_format(schema)
     if options.temperature is not None:

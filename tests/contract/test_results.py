@@ -1,11 +1,13 @@
 """Results files: one complete line per case, continued where a run ended, whatever ended it."""
 
+import asyncio
 import gzip
 import json
 import os
 import random
 import time
 from collections import Counter
+from contextlib import closing
 from functools import reduce
 
 import pytest
@@ -48,7 +50,7 @@ class Sometimes:
 def judged(path, jury, rows, **options):
     """Judge rows into a file, and return the results that this run gave."""
     with ResultsFile(path, jury, **options) as results:
-        return list(results.judge([*rows]))
+        return list(results.judge([*rows], ordered=True))
 
 
 def lines(path):
@@ -92,6 +94,17 @@ def test_the_file_is_readable_while_it_is_written(path):
         for number, result in enumerate(results.judge(cases(20)), start=1):
             assert list(read_results(path))[-1] == result
             assert len(lines(path)) == number
+
+
+def test_a_slow_case_holds_no_line_back(path):
+    @judge
+    async def slow_first(case):
+        await asyncio.sleep(60 if case.question == "a" else 0)
+        return True
+
+    with ResultsFile(path, slow_first) as results, closing(results.judge([*"abcd"])) as found:
+        assert sorted(next(found).case.question for _ in range(3)) == ["b", "c", "d"]
+    assert sorted(questions(path)) == ["b", "c", "d"]
 
 
 def test_label_and_group_come_from_the_metadata(path):

@@ -10,7 +10,7 @@ import pytest
 from critic_support import CASE, ONCE, Memory, critic, down, says
 from fact_tables import each_row
 
-from jury_adapters import Budget, Case, Ensemble, Status, Usage
+from jury_adapters import Budget, Case, Ensemble, Limits, Status, Usage
 from jury_adapters.core.context import within
 from jury_adapters.core.values import ConfigurationError, InputError
 from jury_adapters.critic.critic import Critic
@@ -454,6 +454,21 @@ class TestBudget:
         assert (judgment.status, budget.spent.calls) == (Status.ERROR, calls)
         assert budget.spent.cost_usd == pytest.approx(asked.estimate(CASE).cost_usd if calls else 0)
         assert judgment.usage.cost_complete is not bool(calls)
+
+    def test_each_attempt_fits_and_what_the_budget_refuses_keeps_the_attempts_before_it(self):
+        asked = Critic(ScriptedModel([down("timeout", sent=True)] * 9), "faithfulness", limits=Limits(attempts=6))
+        (judgment,) = asked.judge_many([CASE], budget=(budget := Budget(max_calls=2)))
+        assert (len(asked.model.prompts), budget.spent.calls, budget.refused, judgment.usage.calls) == (2, 2, 1, 2)
+        assert ("over budget" in judgment.error, judgment.usage.cost_complete) == (True, False)
+
+    def test_a_reply_that_does_not_say_what_it_took_settles_at_its_estimate(self):
+        async def silent(prompt):
+            return YES
+
+        asked = Critic(silent, "faithfulness", limits=ONCE)
+        list(asked.judge_many([CASE], budget=(budget := Budget(max_tokens=10**6))))
+        estimate = asked.estimate(CASE)
+        assert budget.spent.input_tokens + budget.spent.output_tokens == estimate.input_tokens + estimate.output_tokens
 
     def test_a_call_that_is_cut_off_settles_at_its_estimate(self):
         """Trap 11."""
