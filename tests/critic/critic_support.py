@@ -43,9 +43,9 @@ class Memory:
         self.rows[key] = (case, judgment)
 
 
-def down(kind: str = "unavailable", sent: bool = False) -> ModelError:
+def down(kind: str = "unavailable", sent: bool = False, transient: bool = False) -> ModelError:
     """Return an error of a model, with a key in its message."""
-    return ModelError("no line; key sk-secret-0123456789", kind, sent=sent)
+    return ModelError("no line; key sk-secret-0123456789", kind, sent=sent, transient=transient)
 
 
 class Sample(NamedTuple):
