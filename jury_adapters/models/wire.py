@@ -3,7 +3,6 @@
 The address and the headers are those of the SDK's client. Clients of the user and proxies are left to the SDK.
 """
 
-import asyncio
 from contextlib import suppress
 from typing import Any
 
@@ -57,17 +56,16 @@ class Wire:
             failed = response.status >= 300
             if response.headers.get("Content-Encoding", "identity").lower() != "identity" and not failed:
                 raise bad_reply("the body is compressed, which was not asked for")
-            try:
-                content = await response.content.readexactly(LARGEST_ERROR if failed else LARGEST)
-            except asyncio.IncompleteReadError as whole:
-                content = whole.partial
-            else:
+            content, limit = bytearray(), LARGEST_ERROR if failed else LARGEST
+            while len(content) < limit and (piece := await response.content.readany()):
+                content += piece
+            if len(content) >= limit:
                 response.close()
             if failed:
-                raise StatusError(response, content)
-            if len(content) == LARGEST:
+                raise StatusError(response, bytes(content[:limit]))
+            if len(content) >= LARGEST:
                 raise bad_reply(f"the body is larger than {LARGEST // 2**20} MiB")
-            return content
+            return bytes(content)
 
 
 class _Connector(aiohttp.TCPConnector):
