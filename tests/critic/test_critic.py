@@ -456,7 +456,9 @@ class TestBudget:
         assert judgment.usage.cost_complete is not bool(calls)
 
     def test_each_attempt_fits_and_what_the_budget_refuses_keeps_the_attempts_before_it(self):
-        asked = Critic(ScriptedModel([down("timeout", sent=True, transient=True)] * 9), "faithfulness", limits=Limits(attempts=6))
+        asked = Critic(
+            ScriptedModel([down("timeout", sent=True, transient=True)] * 9), "faithfulness", limits=Limits(attempts=6)
+        )
         (judgment,) = asked.judge_many([CASE], budget=(budget := Budget(max_calls=2)))
         assert (len(asked.model.prompts), budget.spent.calls, budget.refused, judgment.usage.calls) == (2, 2, 1, 2)
         assert ("over budget" in judgment.error, judgment.usage.cost_complete) == (True, False)
