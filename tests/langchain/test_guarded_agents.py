@@ -4,6 +4,7 @@ import asyncio
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -244,7 +245,7 @@ def test_a_structured_response_is_judged_and_asked_for_again(strategy, how):
         (INVENTED, (PAGE,)),
         (HONEST, (PAGE,)),
     ]
-    assert "2019" not in str(state)
+    assert not re.search(r"\b2019\b", str(state))
     opened = {one["id"] for message in chat.calls[-1] if message.type == "ai" for one in message.tool_calls}
     assert opened == {message.tool_call_id for message in chat.calls[-1] if message.type == "tool"}
 
@@ -257,7 +258,7 @@ def test_a_structured_response_is_withheld_and_the_turn_ends(strategy, tools, ho
     app, chat, _ = guarded([replied(strategy, INVENTED)], lambda case: False, tools, **options)
     state = ask(app, how, config={"recursion_limit": 12})
     assert (said(state), state.get("structured_response"), len(chat.calls)) == ([REFUSAL], None, 1)
-    assert "2019" not in str(state)
+    assert not re.search(r"\b2019\b", str(state))
 
 
 def test_a_refusal_does_not_stand_beside_the_structured_response_of_an_earlier_turn():
