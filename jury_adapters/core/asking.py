@@ -65,15 +65,15 @@ class Asking:
     async def ajudged(self, run: Any) -> JudgedRun:
         """Return a run with its judgment. The run of an application that failed is FAIL, without asking the jury."""
         failed, before = getattr(run, "error", None), cancellations()
-        try:
-            case = Case.of(self.case(run))
-        except BaseException as error:
-            pass_on(error, before)
-            judgment = failed_run(str(failed)) if failed else broken(error)
-            return JudgedRun(run, None, judgment.but(critic=self.judge.name))
-        if failed and case.error is None:
-            return JudgedRun(run, case, failed_run(str(failed)).but(critic=self.judge.name))
         with within(judging=True, store=self.store, budget=self.budget):
+            try:
+                case = Case.of(self.case(run))
+            except BaseException as error:
+                pass_on(error, before)
+                judgment = failed_run(str(failed)) if failed else broken(error)
+                return JudgedRun(run, None, judgment.but(critic=self.judge.name))
+            if failed and case.error is None:
+                return JudgedRun(run, case, failed_run(str(failed)).but(critic=self.judge.name))
             return JudgedRun(run, case, await self.judge.ajudge(case))
 
     def lets_through(self, judgment: Judgment) -> bool:

@@ -14,7 +14,7 @@ from jury_adapters.core.values import error_text
 
 T = TypeVar("T")
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # a finaliser may start work while its thread is in here
 _loop: asyncio.AbstractEventLoop | None = None
 _thread: threading.Thread | None = None
 
@@ -111,7 +111,7 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
 def _after_fork() -> None:
     global _loop, _thread, _lock
     _loop = _thread = None
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -9,8 +9,8 @@ import threading
 from atexit import register
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import Future, wait
 from contextvars import Context
+from functools import partial
 from time import monotonic
 from typing import Any, Self
 from weakref import WeakSet
@@ -83,33 +83,32 @@ class JudgeQueue:
 
     def _reset(self) -> None:
         """Begin without pending runs; also in a forked child, whose parent judges its own."""
-        self._lock = threading.RLock()  # a finaliser may put while another put of this thread is at work
-        self._pending: set[Future[None]] = set()
+        self._changed = threading.Condition()  # reentrant: a finaliser may put while this thread puts or waits
+        self._pending: dict[object, asyncio.Task[None] | None] = {}  # by what stands for each run
         self._room: asyncio.Semaphore | None = None
+        self._context = Context()  # an empty one, so that nothing of the application's tracing sees the judges
 
     def put(self, run: Any) -> bool:
         """Add a run, and return whether it will be judged."""
         if self.sample < 1 and random.random() >= self.sample:
             self.count("unsampled")
             return False
-        with self._lock:
-            full = self._closed or len(self._pending) >= self.max_pending
+        key = object()
+        with self._changed:
+            taken = not self._closed and len(self._pending) < self.max_pending
             try:
-                # An empty context, so that nothing of the application's tracing sees the judges.
-                future = None if full else Context().run(loop.start, self._judge(run))
+                if taken:
+                    self._pending[key] = None
+                    loop.background().call_soon_threadsafe(self._begin, key, run, context=self._context.copy())
             except RuntimeError:  # the interpreter shuts down
-                future = None
-            if future is not None:
-                self._pending.add(future)
-        if future is None:
+                taken = self._pending.pop(key) is not None
+        if not taken:
             self.count("dropped")
-            return False
-        future.add_done_callback(self._end)
-        return True
+        return taken
 
     def count(self, what: str) -> None:
         """Count a run by what happened to it; the 1st, 2nd, 4th, ... that is lost is logged."""
-        with self._lock:
+        with self._changed:
             self.counts[what] += 1
             number = self.counts[what]
         if what in ("dropped", "sink_errors") and number.bit_count() == 1:
@@ -119,28 +118,32 @@ class JudgeQueue:
                 number,
             )
 
-    def _end(self, future: "Future[None]") -> None:
-        if future.cancelled():  # by a judge
+    def _begin(self, key: object, run: Any) -> None:
+        task = self._pending[key] = asyncio.create_task(self._judge(run))
+        task.add_done_callback(partial(self._end, key))
+
+    def _end(self, key: object, task: "asyncio.Task[None]") -> None:
+        if task.cancelled():  # by a judge
             self.count("dropped")
-        with self._lock:
-            self._pending.discard(future)
+        with self._changed:
+            del self._pending[key]
             if self.counts["unfinished"]:
                 self.counts -= Counter(unfinished=1)
+            self._changed.notify_all()
 
     async def _judge(self, run: Any) -> None:
         self._room = self._room or asyncio.Semaphore(self.max_concurrency)
         async with self._room:
-            with within(judging=True):  # sinks, too, are not the application
-                judged = await self.asking.ajudged(run)
-                self.count("judged")
-                await self._tell(judged)
+            judged = await self.asking.ajudged(run)
+            self.count("judged")
+            if self.on_verdict is not None:
+                await self._tell(self.on_verdict, judged)
 
-    async def _tell(self, judged: JudgedRun) -> None:
-        if self.on_verdict is None:
-            return
+    async def _tell(self, sink: Callable[[JudgedRun], Any], judged: JudgedRun) -> None:
         before = cancellations()
         try:
-            await tell(self.on_verdict, judged)
+            with within(judging=True):  # sinks, too, are not the application
+                await tell(sink, judged)
         except BaseException as error:
             pass_on(error, before)
             _log.debug("on_verdict= raised", exc_info=True)
@@ -148,9 +151,9 @@ class JudgeQueue:
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until the runs that are pending now are judged, at most ``timeout`` seconds; return whether all are."""
-        with self._lock:
-            pending = set(self._pending)
-        return not wait(pending, timeout).not_done
+        with self._changed:
+            awaited = {*self._pending}
+            return self._changed.wait_for(lambda: awaited.isdisjoint(self._pending), timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:
         """Wait like :meth:`flush`, for asynchronous code."""

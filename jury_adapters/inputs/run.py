@@ -127,7 +127,7 @@ def _turn(took: _Part, gave: _Part) -> Turn:
     """Read the messages of a run. An agent's node may return its own messages only; those of the inputs come before."""
     asked, before, after = took.get("question"), took.get("messages", []), gave.get("messages", [])
     if not after:
-        return replace(read_messages(before, asked), answer=None)
+        return replace(read_messages(before, asked), answer=None) if before else Turn()
     turn = read_messages([*([] if any(role_of(one) == "user" for one in after) else before), *after], asked)
     if asked is None or turn.question is not None:
         return turn
@@ -137,8 +137,10 @@ def _turn(took: _Part, gave: _Part) -> Turn:
 
 def _steps(heard: tuple[Step, ...], read: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return the steps that were heard, unless the messages know more calls; calls of inner agents are heard only."""
+    if not heard:
+        return read
     ran, told = (Counter(one.tool for one in steps if one.tool) for steps in (heard, read))
-    if not heard or (not ran - told and told - ran):
+    if not ran - told and told - ran:
         return read
     return heard + tuple(one for one in read if one.tool and one.tool not in ran)
 
@@ -179,6 +181,8 @@ def _read(value: Any, wanted: str, before: Any = None) -> _Part:
 
 def _unnamed(value: Any, wanted: str) -> _Part:
     """Read messages, documents, an object that holds usual names, or a text."""
+    if isinstance(value, str):
+        return {wanted: _text(value)}
     many = [*value] if isinstance(value, list | tuple) and value and role_of(value) is None else [value]
     if all(role_of(one) is not None for one in many):
         return {"messages": many}
@@ -289,7 +293,7 @@ def _updated(value: Any) -> Any:
 
 def _fields(value: Any) -> dict[Any, Any] | None:
     """Return the fields of a mapping, a model of pydantic or a dataclass; None for messages, documents and the rest."""
-    if role_of(value) is not None or _is_document(value):
+    if isinstance(value, str) or role_of(value) is not None or _is_document(value):
         return None
     names: Any = getattr(type(value), "model_fields", None) or getattr(type(value), "__dataclass_fields__", ())
     return dict(value) if isinstance(value, Mapping) else {name: getattr(value, name, None) for name in names} or None

@@ -4,7 +4,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from contextvars import ContextVar, Token
+from contextvars import ContextVar, Token, copy_context
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from threading import RLock
@@ -276,9 +276,12 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
             self.count(why)
 
     async def _judge(self, run: Any) -> None:
+        if self._context:  # it is untraced
+            return await super()._judge(run)
         from langsmith import tracing_context  # takes long to import, and not in the application's thread
 
         with tracing_context(enabled=False):
+            self._context = copy_context()  # of the next runs
             await super()._judge(run)
 
 

@@ -211,7 +211,7 @@ class JurySpanHandler(JudgeQueue):
         """Take no more runs, and wait for the pending ones; return whether all were judged."""
         # A new list: others may iterate over it.
         get_dispatcher().span_handlers = [one for one in get_dispatcher().span_handlers if one is not self._spans]
-        with self._tree, self._lock:
+        with self._tree, self._changed:
             # Adding leaves out a count of nothing.
             self.counts += Counter(dropped=sum(one.judged and one.begun.id == id_ for id_, one in self._open.items()))
             self._open.clear()

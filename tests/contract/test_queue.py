@@ -196,9 +196,11 @@ def test_an_asynchronous_sink_puts_into_another_queue():
     assert (told.statuses, second.counts) == ([FAIL], {"judged": 1})
 
 
-def test_a_finaliser_may_put_while_another_put_is_at_work():
+@pytest.mark.parametrize("place", ["call_soon_threadsafe", "new_event_loop"])
+def test_a_finaliser_may_put_while_another_put_is_at_work(place):
     """The garbage collector may end an abandoned stream anywhere, also inside put: it must not wait for itself."""
-    said = script("""
+    said = script(
+        """
         import gc
 
         class AbandonedStream:
@@ -209,7 +211,7 @@ def test_a_finaliser_may_put_while_another_put_is_at_work():
                 queue.put("abandoned")
 
         def collect(frame, event, argument):
-            if event == "call" and frame.f_code.co_name == "run_coroutine_threadsafe":
+            if event == "call" and frame.f_code.co_name == sys.argv[1]:
                 gc.collect()
 
         queue = JudgeQueue(passes, on_verdict=lambda judged: say(judged.run))
@@ -219,7 +221,9 @@ def test_a_finaliser_may_put_while_another_put_is_at_work():
         queue.put("first")
         sys.setprofile(None)
         say(queue.flush(20))
-    """)
+        """,
+        place,
+    )
     assert sorted(said) == ["True", "abandoned", "first"]
 
 
