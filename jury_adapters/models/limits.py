@@ -200,7 +200,7 @@ class Limiter:
                     raise
             # A random time that grows; or what the vendor asks for, and a little more so that not all come at once.
             grown = _random.uniform(0.0, min(30.0, 0.5 * 2 ** min(attempt - 1, 10)))
-            await asyncio.sleep(grown if asked is None else asked + min(grown, 0.25 * asked) * (attempt > 1))
+            await asyncio.sleep(grown if asked is None else asked + min(grown, 0.1 * asked) * (attempt > 1))
             attempt += 1
 
     async def _once(self, call: _Call) -> Reply:
@@ -269,10 +269,10 @@ class Slots:
             self._refused += refused
             if self._answered >= max(16, self.allowed):
                 share = self._refused / self._answered
-                # A few refusals at random change nothing, up to a fifth.
+                # A few refusals at random change nothing, up to a tenth.
                 self.allowed = (
                     max(1.0, self.allowed * (1 - share))
-                    if share > 0.2
+                    if share > 0.1
                     else min(float(self._most), self.allowed * 1.05 + 1)
                 )
                 self._answered, self._refused, self._counted_from = 0, 0, self._sent
