@@ -25,12 +25,14 @@ KINDS = ("no handler", "not sampled", "judged")
 
 def applications() -> dict[str, Callable[[dict[str, Any]], Any]]:
     """Return a RAG chain and an agent with one call of a tool, whose models answer at once."""
-    sys.path.insert(0, str(HERE.parents[1] / "tests" / "langchain"))
+    tests = HERE.parents[1] / "tests"
+    sys.path[:0] = [str(tests / "langchain"), str(tests)]
     import langchain_support as support
+    from scripted import HONEST
 
-    chain, question = support.rag(support.HONEST)
+    chain, question = support.rag(HONEST)
     chat = support.model("unused")
-    chat.reply = lambda messages: support.HONEST if len(messages) > 1 else support.call("pages", query="ferry")
+    chat.reply = lambda messages: HONEST if len(messages) > 1 else support.call("pages", query="ferry")
     agent = support.create_agent(chat, [support.pages])
     chain.steps[2].calls = Forgets()
     chat.calls = Forgets()

@@ -1,19 +1,20 @@
 """CPU time per call of a model, side by side: bare aiohttp, loops over the openai SDK, and ours.
 
-The server runs in a process of its own, so its CPU does not count. Rounds are interleaved, and the median counts.
+The server is the fast one of ``servers.py``. Rounds are interleaved, and the median counts.
 
     python benchmarks/bench_models.py [CALLS] [ROUNDS]
 """
 
 import asyncio
 import json
-import multiprocessing
 import os
 import statistics
 import sys
 from collections.abc import Awaitable, Callable
 from time import perf_counter, process_time
 from typing import Any
+
+from servers import says, serving
 
 IN_FLIGHT = 64
 SYSTEM = "You judge answers. " * 60
@@ -29,31 +30,9 @@ def question(number: int) -> str:
     return f"Question {number}: is the answer supported? " + "A passage of the case. " * 60
 
 
-def serve(port: Any) -> None:
-    """Answer chat completions at once, as a local server."""
-    from aiohttp import web
-
-    body = json.dumps({
-        "id": "c", "object": "chat.completion", "created": 1, "model": "gpt-4o-mini",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": REPLY}}],
-        "usage": {"prompt_tokens": 500, "completion_tokens": 100, "total_tokens": 600},
-    }).encode()  # fmt: skip
-
-    async def answer(request: web.Request) -> web.Response:
-        await request.read()
-        return web.Response(body=body, content_type="application/json")
-
-    async def main() -> None:
-        app = web.Application()
-        app.router.add_post("/v1/chat/completions", answer)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port.send(site._server.sockets[0].getsockname()[1])  # type: ignore[union-attr]
-        await asyncio.Event().wait()
-
-    asyncio.run(main())
+def reply_to(asked: bytes) -> dict[str, Any]:
+    """Return the message of the server."""
+    return says(REPLY)
 
 
 def body(number: int) -> dict[str, Any]:
@@ -152,17 +131,11 @@ WAYS = {
 
 def main(calls: int, rounds: int) -> None:
     """Measure all ways in turn, and print medians and ratios."""
-    ours_end, theirs = multiprocessing.Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
-    server.start()
-    url = f"http://127.0.0.1:{ours_end.recv()}/v1"
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in WAYS}
-    try:
+    with serving("fast", reply_to) as url:
         for _ in range(rounds):
             for name, way in WAYS.items():
                 found[name].append(asyncio.run(way(url, calls)))
-    finally:
-        server.terminate()
     medians = {name: statistics.median(cpu for cpu, _ in times) for name, times in found.items()}
     best = min(cpu for name, cpu in medians.items() if name.startswith("SDK"))
     print(f"{'':24}{'CPU ms':>8}{'wall ms':>9}{'x best SDK':>12}{'x aiohttp':>11}")

@@ -1,11 +1,7 @@
 """A panel of three critics over HTTP, beside bare loops that send the same three requests, and beside version 0.2.
 
-Three servers, each with a process of its own, whose CPU does not count:
-
-- *fast* answers at once: CPU time per case;
-- *faults* answers after 200 ms, 5 % with 429, 2 % with 500, 1 % with garbage: time of the run;
-- *limited* answers after 1 s, and refuses more than 100 requests per second: time of the run beside the shortest that
-  the limit allows.
+The servers are those of ``servers.py``: *fast* shows the CPU time per case, *faults* the time of the run, and *limited*
+the time of the run beside the shortest that the limit allows.
 
 Each way runs in a process of its own; rounds are interleaved, and the median counts. Nothing may be lost: a case
 without three votes is counted and printed.
@@ -15,7 +11,6 @@ without three votes is counted and printed.
 
 import asyncio
 import json
-import multiprocessing
 import random
 import statistics
 import subprocess
@@ -26,9 +21,10 @@ from functools import partial
 from time import perf_counter, process_time
 from typing import Any
 
+from servers import PER_SECOND, says, serving
+
 CASES = {"fast": 1500, "faults": 600, "limited": 700}
 IN_FLIGHT = 64  # cases at once, of three requests each
-PER_SECOND = 100
 MODELS = ("gpt-4o-mini", "gpt-4o", "gpt-4.1-mini")
 SYSTEM = "You judge answers. " * 60
 PASSAGE = "The ferry between the islands stopped running in 2018, after forty years. " * 30
@@ -39,57 +35,12 @@ SCHEMA = {
 RETRIES = 60
 
 
-def serve(kind: str, port: Any) -> None:
-    """Answer chat completions as a local server of this kind."""
-    from aiohttp import web
-
-    chance, taken = random.Random(7), [PER_SECOND * 1.0, 0.0]
-
-    def completion(asked: bytes) -> bytes:
-        reply = {"reasoning": "The passage says so. " * 20, "answer": "YES"}
-        if b'"confidence"' in asked:  # which 0.2 asks for
-            reply["confidence"] = "1.0"
-        message = {"role": "assistant", "content": json.dumps(reply)}
-        return json.dumps({
-            "id": "c", "object": "chat.completion", "created": 1, "model": "gpt-4o-mini",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-            "usage": {"prompt_tokens": 500, "completion_tokens": 100, "total_tokens": 600},
-        }).encode()  # fmt: skip
-
-    def refused() -> bool:
-        """Whether the bucket of the limit is empty."""
-        now = perf_counter()
-        taken[0] = min(PER_SECOND, taken[0] + (now - taken[1]) * PER_SECOND)
-        taken[1] = now
-        if taken[0] < 1:
-            return True
-        taken[0] -= 1
-        return False
-
-    async def answer(request: web.Request) -> web.Response:
-        asked = await request.read()
-        failure = {"error": {"message": "try again", "type": "server_error"}}
-        if kind == "limited" and refused():
-            return web.json_response(failure, status=429, headers={"retry-after": "1"})
-        if kind != "fast":
-            await asyncio.sleep(1.0 if kind == "limited" else 0.2)
-        luck = chance.random() if kind == "faults" else 1.0
-        if luck < 0.07:
-            return web.json_response(failure, status=429 if luck < 0.05 else 500)
-        body = b"<html>" if luck < 0.08 else completion(asked)
-        return web.Response(body=body, content_type="application/json")
-
-    async def main() -> None:
-        app = web.Application()
-        app.router.add_post("/v1/chat/completions", answer)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port.send(site._server.sockets[0].getsockname()[1])  # type: ignore[union-attr]
-        await asyncio.Event().wait()
-
-    asyncio.run(main())
+def reply_to(asked: bytes) -> dict[str, Any]:
+    """Return the message of the servers."""
+    reply = {"reasoning": "The passage says so. " * 20, "answer": "YES"}
+    if b'"confidence"' in asked:  # which 0.2 asks for
+        reply["confidence"] = "1.0"
+    return says(json.dumps(reply))
 
 
 def body(model: str, number: int) -> dict[str, Any]:
@@ -226,12 +177,8 @@ def main(rounds: int, old: str, kinds: list[str]) -> None:
     """Measure all ways in turn on each server, and print medians and ratios."""
     for kind in kinds or CASES:
         cases = CASES[kind]
-        mine, theirs = multiprocessing.Pipe()
-        server = multiprocessing.get_context("spawn").Process(target=serve, args=(kind, theirs), daemon=True)
-        server.start()
-        url = f"http://127.0.0.1:{mine.recv()}/v1"
         found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS if old or way != "panel of 0.2"}
-        try:
+        with serving(kind, reply_to) as url:
             for _ in range(rounds):
                 for way, times in found.items():
                     python = old if way == "panel of 0.2" else sys.executable
@@ -239,8 +186,6 @@ def main(rounds: int, old: str, kinds: list[str]) -> None:
                     environment = {"OPENAI_API_KEY": "bench-key-1234", "PATH": ""}
                     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout
                     times.append(json.loads(output.splitlines()[-1]))
-        finally:
-            server.terminate()
         show(kind, cases, found)
 
 

@@ -1,7 +1,7 @@
 """One judge over HTTP, asked by packages that do the same: CPU, time under faults, lost judgments, start-up, memory.
 
 Each way judges whether an answer is faithful to a passage, with one request per judgment, 64 at once, in an environment
-and a process of its own. The servers are those of ``bench_panel.py``, but answer in the form that a request asks for. A
+and a process of its own. The servers are those of ``servers.py``, and answer in the form that a request asks for. A
 judgment that is an exception, or nothing, is lost. Rounds are interleaved, and medians count.
 
     python benchmarks/bench_peers.py FOLDER [ROUNDS]
@@ -13,8 +13,6 @@ llama-index-llms-openai), ``openevals`` (with langchain-openai), ``ours`` (jury-
 
 import asyncio
 import json
-import multiprocessing
-import random
 import resource
 import statistics
 import subprocess
@@ -23,6 +21,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
+
+from servers import says, serving
 
 CASES = {"fast": 600, "faults": 600}
 IN_FLIGHT = 64
@@ -46,8 +46,9 @@ def example(schema: dict[str, Any], definitions: dict[str, Any]) -> Any:
     return {"string": "The passage says so.", "boolean": True, "array": [], "null": None}.get(str(kind), 1)
 
 
-def reply_to(asked: dict[str, Any]) -> dict[str, Any]:
+def reply_to(body: bytes) -> dict[str, Any]:
     """Return the message that a request asks for: a call of its tool, an object of its schema, or text."""
+    asked = json.loads(body)
     if tools := asked.get("tools"):
         function = tools[0]["function"]
         arguments = example(function["parameters"], function["parameters"].get("$defs", {}))
@@ -63,42 +64,7 @@ def reply_to(asked: dict[str, Any]) -> dict[str, Any]:
         if "YES or NO" in asked["messages"][-1]["content"]
         else '{"reason": "It says so.", "score": 10, "value": "pass"}'
     )
-    text = json.dumps(example(schema, schema.get("$defs", {}))) if schema else told
-    return {"role": "assistant", "content": text}
-
-
-def serve(kind: str, port: Any) -> None:
-    """Answer chat completions as a local server of this kind."""
-    from aiohttp import web
-
-    chance = random.Random(7)
-
-    async def answer(request: web.Request) -> web.Response:
-        asked = await request.json()
-        if kind == "faults":
-            await asyncio.sleep(0.2)
-        luck = chance.random() if kind == "faults" else 1.0
-        if luck < 0.07:
-            failure = {"error": {"message": "try again", "type": "server_error"}}
-            return web.json_response(failure, status=429 if luck < 0.05 else 500)
-        if luck < 0.08:
-            return web.Response(body=b"<html>", content_type="application/json")
-        choice = {"index": 0, "finish_reason": "stop", "message": reply_to(asked)}
-        usage = {"prompt_tokens": 500, "completion_tokens": 100, "total_tokens": 600}
-        completion = {"id": "c", "object": "chat.completion", "created": 1, "model": MODEL, "choices": [choice]}
-        return web.json_response({**completion, "usage": usage})
-
-    async def main() -> None:
-        app = web.Application()
-        app.router.add_post("/v1/chat/completions", answer)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port.send(site._server.sockets[0].getsockname()[1])  # type: ignore[union-attr]
-        await asyncio.Event().wait()
-
-    asyncio.run(main())
+    return says(json.dumps(example(schema, schema.get("$defs", {}))) if schema else told)
 
 
 def question(number: int) -> str:
@@ -248,21 +214,15 @@ def main(folder: Path, rounds: int) -> None:
     pythons = {way.__name__: folder / way.__name__ / "bin" / "python" for way in WAYS}
     found: dict[str, dict[str, list[dict[str, float]]]] = {}
     for kind, cases in CASES.items():
-        mine, theirs = multiprocessing.Pipe()
-        server = multiprocessing.get_context("spawn").Process(target=serve, args=(kind, theirs), daemon=True)
-        server.start()
-        url = f"http://127.0.0.1:{mine.recv()}/v1"
         environment = {"OPENAI_API_KEY": "k", "PATH": "", "HOME": str(folder), "DEEPEVAL_TELEMETRY_OPT_OUT": "YES"}
         environment |= {"RAGAS_DO_NOT_TRACK": "true", "DEEPEVAL_DISABLE_PROGRESS_BAR": "1"}
-        try:
+        with serving(kind, reply_to) as url:
             for _ in range(rounds):
                 for way in [name for name, python in pythons.items() if python.exists()]:
                     command = [str(pythons[way]), __file__, "work", way, url, str(cases)]
                     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout
                     measured = json.loads(output.splitlines()[-1])
                     found.setdefault(way, {}).setdefault(kind, []).append(measured)
-        finally:
-            server.terminate()
     print(f"{'':16}{'CPU ms':>9}{'start s':>9}{'MiB':>7}{'faults s':>10}{'lost':>6}  of {CASES['faults']}")
     for way, kinds in found.items():
         middle = {

@@ -20,6 +20,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate, islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -260,16 +261,7 @@ class Vendor(ABC):
             async with model._sdk.DefaultAsyncHttpxClient(
                 **_HTTP, verify=not model.address.lower().startswith("http:")
             ) as http:
-                client = getattr(model._sdk, model._protocol.client)(
-                    api_key=model._key.reveal(),
-                    base_url=model.address,
-                    max_retries=retries,
-                    http_client=http,
-                )
-                if not model._own:
-                    client.organization = client.project = client.auth_token = None
-                    client._custom_headers = {}
-                return await use(client)
+                return await use(model.client(http, max_retries=retries))
         except Exception as error:
             failure = error_of(error, model.name, model._key.hidden_in)
         raise failure
@@ -283,14 +275,19 @@ class OpenAIBatches(Vendor):
     async def create(self, token: str, rows: Mapping[str, Body]) -> str:
         """Upload the requests, and make a batch of them."""
         url = f"/v1{self.model._protocol.path}"
-        common = {"method": "POST", "url": url}
-        lines = [json.dumps({"custom_id": f"{token}-{name}", **common, "body": body}) for name, body in rows.items()]
+        lines = [
+            json.dumps({"custom_id": f"{token}-{name}", "method": "POST", "url": url, "body": body})
+            for name, body in rows.items()
+        ]
         upload = (f"jury-{token}.jsonl", "\n".join(lines).encode())
         file = await self.call(lambda client: client.files.create(file=upload, purpose="batch"))
-        batch = {"input_file_id": file.id, "endpoint": url, "completion_window": "24h"}
-        metadata = {"jury_adapters": token}
-        made = await self.call(lambda client: client.batches.create(**batch, metadata=metadata), retries=0)
-        return str(made.id)
+        batch = {
+            "input_file_id": file.id,
+            "endpoint": url,
+            "completion_window": "24h",
+            "metadata": {"jury_adapters": token},
+        }
+        return str((await self.call(lambda client: client.batches.create(**batch), retries=0)).id)
 
     async def results(self, batch: Any) -> tuple[list[bytes], ModelError]:
         """Return the files of answers and errors."""
@@ -415,12 +412,9 @@ class Queue:
                 number = len(self._new)
                 await asyncio.sleep(self._batches.window_s)
             self._new = {request: body for request, body in self._new.items() if request in self._waiting}
-            rows: dict[str, Body] = {}
-            size = 0
-            for request, body in [*self._new.items()][:most]:
-                size += len(json.dumps(body)) + 200
-                if not rows or size <= self._vendor.most_bytes:
-                    rows[request] = body
+            sizes = accumulate(len(json.dumps(body)) + 200 for body in self._new.values())
+            fitting = sum(size <= self._vendor.most_bytes for size in islice(sizes, most))
+            rows = dict(islice(self._new.items(), max(1, fitting)))
             if not rows:  # nobody wants an answer any more
                 break
             token = uuid4().hex[:20]

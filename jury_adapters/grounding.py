@@ -256,8 +256,7 @@ def _content(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    ending = re.search("(?<=...)(?:ing|ies|ied|ed|es|ly|s|e)$", word)
-    return word if ending is None else word[: ending.start()] + ("y" if ending[0] in ("ies", "ied") else "")
+    return re.sub("(?<=...)(?:ing|(ies|ied)|ed|es|ly|s|e)$", lambda ending: "y" if ending[1] else "", word)
 
 
 def _negations(line: str) -> int:

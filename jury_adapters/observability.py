@@ -289,8 +289,7 @@ def _judgment_attributes(judgment: Judgment, content: bool) -> _Attributes:
 
 
 def _case_attributes(case: Case) -> _Attributes:
-    names = ("question", "answer", "contexts", "reference", "candidates")
-    texts = {name: getattr(case, name) for name in names}
+    texts = {name: getattr(case, name) for name in ("question", "answer", "contexts", "reference", "candidates")}
     return {
         f"jury_adapters.case.{name}": without_keys(text) if isinstance(text, str) else [*map(without_keys, text)]
         for name, text in texts.items()

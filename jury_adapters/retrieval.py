@@ -5,13 +5,12 @@ an id or a text; one that was retrieved twice counts at its first place. The mea
 (https://github.com/usnistgov/trec_eval).
 """
 
-import asyncio
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from math import log2
 from typing import Any
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.judge import Check, Judge, JudgeLike, ask, judge_of
+from jury_adapters.core.judge import Check, Judge, JudgeLike, ask, ask_together, judge_of
 from jury_adapters.core.judgment import NO_USAGE, Finding, Judgment, Status, Usage, abstain, broken, total_usage
 from jury_adapters.core.values import ROUNDING, ConfigurationError
 
@@ -211,13 +210,9 @@ class EachPassage(Judge):
 
     async def assess(self, case: Case) -> Any:
         """Ask about each passage."""
-        async with asyncio.TaskGroup() as group:
-            asked = [
-                group.create_task(ask(self.member, passage, f"passage {number}"))
-                for number, passage in enumerate(_passages(case), start=1)
-            ]
-        said = tuple(task.result() for task in asked)
-        details = {"judgments": said, "usage": total_usage(said)}
+        passages = enumerate(_passages(case), start=1)
+        said = await ask_together(ask(self.member, one, f"passage {number}") for number, one in passages)
+        details: dict[str, Any] = {"judgments": tuple(said), "usage": total_usage(said)}
         open_ = [one for one in said if one.passed is None]
         if lost := [one for one in open_ if one.status is Status.ERROR]:
             return broken(f"{lost[0].critic}: {lost[0].error}", **details)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Check, Returned
@@ -46,11 +45,11 @@ class ScriptedJudge(Check):
     def check(self, case: Case) -> Returned:
         """Return the outcome of this case."""
         self._cases.append(case)
-        if isinstance(self._outcomes, Mapping):
-            missing: Any = abstain(f"no outcome is prepared for the case {case.id!r}")
-            outcome = self._outcomes.get(case.id or "", missing)
-        else:
-            outcome = self._outcomes[min(len(self._cases), len(self._outcomes)) - 1]
+        outcome = (
+            self._outcomes.get(case.id or "", abstain(f"no outcome is prepared for the case {case.id!r}"))
+            if isinstance(self._outcomes, Mapping)
+            else self._outcomes[min(len(self._cases), len(self._outcomes)) - 1]
+        )
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
@@ -101,11 +100,11 @@ class ScriptedModel:
         self.prompts.append(prompt)
         self.schemas.append(schema)
         self.options.append(options)
-        found: Any
-        if callable(self._replies):
-            found = self._replies(prompt)
-        else:
-            found = self._replies[min(len(self.prompts), len(self._replies)) - 1]
+        found = (
+            self._replies(prompt)
+            if callable(self._replies)
+            else self._replies[min(len(self.prompts), len(self._replies)) - 1]
+        )
         if isinstance(found, BaseException):
             raise found
         reply = found if isinstance(found, Reply) else Reply(found, model=self.model)

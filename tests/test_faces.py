@@ -61,7 +61,8 @@ NEEDS = [  # a name; what is not installed; what is said
     ("langchain.JuryCallbackHandler", ["langchain_core", "langgraph"],
         "needs langchain-core: pip install 'jury-adapters[langchain]' langchain-core"),
     ("langchain.JuryCallbackHandler", ["langgraph", "langgraph.callbacks", "langchain"], "is there"),
-    ("llama_index.judge_runs", ["llama_index"], "needs llama-index-core: pip install 'jury-adapters[llama-index]'"),
+    ("llama_index.judge_runs", ["llama_index"],
+        "needs llama-index-core: pip install 'jury-adapters[llama-index]' llama-index-core"),
 ]  # fmt: skip
 
 

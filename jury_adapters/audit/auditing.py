@@ -83,10 +83,6 @@ class Audit:
     planned: int
     usage: Usage
 
-    def figures(self) -> tuple[Figure, ...]:
-        """Return all figures, section by section."""
-        return tuple(one for found in self.sections.values() for one in found)
-
     def unmet(self, **limits: float | None) -> list[str]:
         """Return the limits that the jury does not meet, as sentences; empty if it meets all.
 
@@ -97,9 +93,10 @@ class Audit:
         Raises:
             ConfigurationError: a limit is unknown, or out of range.
         """
-        check_limits(**limits)
         found = []
         for limit, wanted in limits.items():
+            if limit not in _LIMITS or isinstance(wanted, bool) or not (wanted is None or 0 <= wanted <= 1):
+                raise ConfigurationError(f"the limits are {', '.join(_LIMITS)}, each in 0..1; not {limit}={wanted!r}")
             value = self.sections[_SECTIONS[_LIMITS[limit]]][0].value
             beyond = value is None or (wanted is not None and (value < wanted if "min" in limit else value > wanted))
             if wanted is not None and beyond:
@@ -124,13 +121,6 @@ class Audit:
         parts.append("\n".join(["Weaknesses beyond chance", *(weak or ["none"])]))
         parts += ["\n".join(["Notes", *(visible(one, 400) for one in self.notes)])] if self.notes else []
         return "\n\n".join(parts)
-
-
-def check_limits(**limits: float | None) -> None:
-    """Check limits for :meth:`Audit.unmet` before an audit is paid for; it raises as that does."""
-    for name, wanted in limits.items():
-        if name not in _LIMITS or isinstance(wanted, bool) or not (wanted is None or 0 <= wanted <= 1):
-            raise ConfigurationError(f"the limits are {', '.join(_LIMITS)}, each in 0..1; not {name}={wanted!r}")
 
 
 def audit(

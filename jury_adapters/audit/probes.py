@@ -18,7 +18,7 @@ from jury_adapters.audit.operators import (
 from jury_adapters.core.case import Case, CaseLike, Step, refuse_one
 from jury_adapters.core.judge import JudgeLike, judge_of
 from jury_adapters.core.judgment import Status
-from jury_adapters.core.values import ConfigurationError
+from jury_adapters.core.values import ConfigurationError, check_whole
 from jury_adapters.stats.votes import Votes
 
 Kind = Literal["original", "wrong", "right", "change", "repeat", "injection"]
@@ -78,8 +78,7 @@ def planned(
     pass_labels: Iterable[str],
 ) -> tuple[tuple[Probe, ...], list[str]]:
     """Return the plan of an audit, and notes about what it leaves out."""
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise ConfigurationError(f"size= is a number of probes from 1, not {size!r}")
+    check_whole("size", size, 1)
     known = OPERATORS if cases is None else OWN
     chosen = [operators] if isinstance(operators, str) else [*(known if operators is None else operators)]
     if isinstance(operators, str) or not {*chosen} <= known.keys():

@@ -22,12 +22,12 @@ from jury_adapters.core.cascade import Tier
 from jury_adapters.core.case import Case, CaseLike, refuse_one
 from jury_adapters.core.judge import Judge, JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, abstain
-from jury_adapters.core.results import Result, read_results
+from jury_adapters.core.results import Result, facts_of, read_results
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import ConfigurationError, InputError
 from jury_adapters.stats.figures import Bools, Figure, Floats, Ints
 from jury_adapters.stats.planning import FEWEST_DECIDED
-from jury_adapters.stats.rates import facts_of, selection
+from jury_adapters.stats.rates import sample_facts, selection
 from jury_adapters.stats.votes import MISSING, Votes
 
 _OPEN = abstain("it was not asked")
@@ -99,7 +99,7 @@ def calibrate(
     votes = votes_of(known, _placeholder(judge))
     drawn, given = _one_per_group(votes, seed), votes.take([*known])
     _check_number(drawn, "")
-    if why := selection(given.gold != MISSING, given.groups, facts_of(given)):
+    if why := selection(given.gold != MISSING, given.groups, sample_facts(given)):
         raise CalibrationFailed(why)
     refused = 0 if budget is None else budget.refused
     judged = partial(_judged, rows, {"budget": budget, **batch})
@@ -185,7 +185,7 @@ def labelled_rows(
     """Return the results, or cases without a judgment, each with its label and its group."""
     given: Iterable[Any] = read_results(cases) if isinstance(cases, str | Path) else cases
     refuse_one(given)
-    rows, found = [], False
+    rows = []
     for number, one in enumerate(given, start=1):
         if isinstance(one, Result) and one.jury != fingerprint:
             raise InputError(
@@ -195,11 +195,10 @@ def labelled_rows(
         case = result.case
         if case is None or (case.error is not None and not case.answer):
             continue  # nothing was judged
-        said = case.metadata.get(label) if result.human_label is None else result.human_label
-        said, of = said if isinstance(said, str | bool | int | float | None) else str(said), case.metadata.get(group)
-        found = found or (result.group or of) is not None
-        rows.append(result.but(human_label=said, group=result.group or (None if of is None else str(of))))
-    if group and not found:
+        said, of = facts_of(case, label, group)
+        said = said if result.human_label is None else result.human_label
+        rows.append(result.but(human_label=said, group=result.group or of))
+    if group and all(row.group is None for row in rows):
         raise ConfigurationError(f"no case has a group: group={group!r} is no entry of their metadata")
     return rows
 

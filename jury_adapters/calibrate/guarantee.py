@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from jury_adapters.core.cascade import SCREENING, CascadedJury, Tier
 from jury_adapters.core.case import Case
@@ -17,11 +17,9 @@ from jury_adapters.core.values import (
     ConfigurationError,
     Frozen,
     FrozenDict,
-    InputError,
     JuryError,
     Share,
     Text,
-    problems_of,
 )
 
 if TYPE_CHECKING:
@@ -97,24 +95,6 @@ class Guarantee(Frozen):
         if not counts or not shares or sum(self.tiers.values()) != self.decided:
             raise ValueError("the numbers contradict each other")
         return self
-
-    @classmethod
-    def of(cls, given: Any, *, jury_file: str = "") -> "Guarantee":
-        """Read the mapping of a jury file.
-
-        Args:
-            given: the mapping.
-            jury_file: the path of the file of the jury.
-
-        Raises:
-            InputError: it is no guarantee.
-        """
-        if not isinstance(given, Mapping):
-            raise InputError(f"a guarantee is a mapping of keys to values, not {type(given).__name__}")
-        try:
-            return cls.model_validate({**given, "jury_file": jury_file})
-        except ValidationError as error:
-            raise InputError(f"no guarantee: {problems_of(error)}") from None
 
     @property
     def coverage(self) -> float:

@@ -6,6 +6,7 @@ def main() -> None:
     try:
         from jury_adapters.cli.app import app
     except ModuleNotFoundError as error:
-        message = f"the command needs typer, rich and jinja2: pip install 'jury-adapters[cli]' ({error})"
-        raise SystemExit(message) from None
+        raise SystemExit(
+            f"the command needs typer, rich and jinja2: pip install 'jury-adapters[cli]' ({error})"
+        ) from None
     app(prog_name="jury")

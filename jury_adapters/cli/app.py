@@ -20,8 +20,6 @@ from jury_adapters.cli.review import review
 from jury_adapters.cli.show import show
 from jury_adapters.core.values import JuryError, error_text
 
-_COMMANDS = (judge, report, compare, review, calibrate, audit, show, doctor, demo)
-
 
 def _version(asked: bool) -> None:
     if asked:
@@ -72,5 +70,5 @@ def _ending(command: Callable[..., ExitCode | None]) -> Callable[..., None]:
     return run
 
 
-for _command in _COMMANDS:
+for _command in (judge, report, compare, review, calibrate, audit, show, doctor, demo):
     app.command(_command.__name__)(_ending(_command))

@@ -1,7 +1,7 @@
 """``jury audit``: test a jury with answers that are wrong by construction."""
 
 import re
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,15 +21,13 @@ from jury_adapters.cli.console import (
     StorePlace,
     file_argument,
     not_met,
-    say,
-    show,
-    show_json,
+    remark,
+    show_found,
 )
 from jury_adapters.cli.judge import show_estimate
 from jury_adapters.cli.labels import COLUMN
 from jury_adapters.core.budget import Budget
 
-_LIMITS = ("min_kill_rate", "max_false_alarm_rate", "max_flip_rate", "max_injection_rate")
 Rate = float | None
 MinKillRate = Annotated[Rate, typer.Option(help="Exit with 1 if fewer wrong answers are found.", min=0, max=1)]
 MaxFalseAlarmRate = Annotated[Rate, typer.Option(help="... a larger share of right answers fails.", min=0, max=1)]
@@ -69,8 +67,7 @@ def audit(
 
     judges = load_jury(jury, allow_commands=allow_commands, allow_base_url=allow_base_url)
     file = None if cases is None else CaseFile(cases, {}, label_column, "", None)
-    for remark in file.survey().remarks() if file else ():
-        say(remark, "yellow")
+    remark(file.survey().remarks() if file else ())
     right = None if file is None else [*file.cases()]
     plan: dict[str, Any] = {
         "operators": operator or None,
@@ -78,16 +75,16 @@ def audit(
         "label": label_column,
         "pass_labels": pass_label or (),
     }
-    rates = (min_kill_rate, max_false_alarm_rate, max_flip_rate, max_injection_rate)
-    limits = dict(zip(_LIMITS, rates, strict=True))
+    limits = {
+        "min_kill_rate": min_kill_rate,
+        "max_false_alarm_rate": max_false_alarm_rate,
+        "max_flip_rate": max_flip_rate,
+        "max_injection_rate": max_injection_rate,
+    }
     if dry_run:
         return show_estimate(judges, (probe.case for probe in plan_probes(judges, right, **plan)), as_json=as_json)
     budget = None if max_usd is None else Budget(max_usd=max_usd)
-    with ExitStack() as stack:
-        opened = stack.enter_context(open_store(store)) if store else None
+    with open_store(store) if store else nullcontext() as opened:
         found = audited(judges, right, **plan, store=opened, budget=budget)
-    if as_json:
-        show_json(found.to_dict())
-    else:
-        show(str(found))
+    show_found(str(found), found.to_dict(), as_json=as_json)
     return not_met(re.sub(r"^\w+", lambda name: f"--{name[0].replace('_', '-')}", one) for one in found.unmet(**limits))

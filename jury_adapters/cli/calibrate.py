@@ -1,9 +1,9 @@
 """``jury calibrate``: a jury file with a guarantee against the labels of people."""
 
 import os
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -22,9 +22,9 @@ from jury_adapters.cli.console import (
     file_argument,
     file_option,
     not_met,
+    remark,
     say,
-    show,
-    show_json,
+    show_found,
 )
 from jury_adapters.cli.labels import COLUMN, Labels
 from jury_adapters.core.budget import Budget
@@ -68,23 +68,26 @@ def calibrate(
     if not jury.resolve().is_relative_to(out.resolve().parent):
         raise ConfigurationError(f"--out {out} names the jury file {jury}, so it belongs in the folder of that file")
     judges = load_jury(jury, allow_commands=allow_commands, allow_base_url=allow_base_url)
-    people = None if labels is None else Labels(labels, column=label_column)
-    read = read_results(results)
-    cases = [*(people.attached(read) if people else read)]
-    for remark in people.remarks() if people else ():
-        say(remark, "yellow")
-    options: dict[str, Any] = {"pass_labels": pass_label or (), "jury_file": os.path.relpath(jury, out.parent)}
-    with ExitStack() as stack:
-        options["store"] = stack.enter_context(open_store(store)) if store else None
-        options["budget"] = None if max_usd is None else Budget(max_usd=max_usd)
+    people = Labels(labels, column=label_column)
+    cases = [*people.attached(read_results(results))]
+    remark(people.remarks())
+    budget = None if max_usd is None else Budget(max_usd=max_usd)
+    with open_store(store) if store else nullcontext() as opened:
         try:
-            found = calibrated(judges, cases, agreement, delta, **options)
+            found = calibrated(
+                judges,
+                cases,
+                agreement,
+                delta,
+                pass_labels=pass_label or (),
+                jury_file=os.path.relpath(jury, out.parent),
+                store=opened,
+                budget=budget,
+            )
         except CalibrationFailed as failed:
             return not_met([str(failed)])
     out.write_text(found.guarantee.to_yaml(), encoding="utf-8")
-    if as_json:
-        show_json(found.guarantee.model_dump(mode="json"))
-    else:
-        show(str(found.guarantee))
+    show_found(str(found.guarantee), found.guarantee.model_dump(mode="json"), as_json=as_json)
+    if not as_json:
         say(f"next: jury judge CASES --jury {out}")
     return ExitCode.MET

@@ -12,7 +12,7 @@ from jury_adapters.cli.console import (
     check_places,
     file_argument,
     present,
-    say,
+    remark,
 )
 from jury_adapters.cli.labels import COLUMN, Labels
 from jury_adapters.core.results import read_results
@@ -36,10 +36,9 @@ def compare(
     from jury_adapters.report import compare as compared
 
     check_places({"--report": report}, (a, b, labels))
-    people = None if labels is None else Labels(labels, column=label_column, alone=False)
-    runs = [[*(people.attached(read_results(path)) if people else read_results(path))] for path in (a, b)]
+    people = Labels(labels, column=label_column, alone=False)
+    runs = [[*people.attached(read_results(path))] for path in (a, b)]
     names = (a.name, b.name) if a.name != b.name else (str(a), str(b))
     found = compared(*runs, names=names, pass_labels=pass_label or ())
-    for remark in people.remarks() if people else ():
-        say(remark, "yellow")
+    remark(people.remarks())
     present(found, report, as_json=as_json)

@@ -52,23 +52,35 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors, and why a re
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print an upper estimate of the cost, and send nothing.")]
 
 
-def say(text: str, style: str = "") -> None:
-    """Print a message to the standard error stream."""
-    from jury_adapters.report.render import Console
-
-    Console(stderr=True).print(text, style=style or None, soft_wrap=True)
-
-
-def show(text: str, style: str = "") -> None:
+def show(text: str, style: str = "", *, stderr: bool = False) -> None:
     """Print a line of the result."""
     from jury_adapters.report.render import Console
 
-    Console().print(text, style=style or None, soft_wrap=True)
+    Console(stderr=stderr).print(text, style=style or None, soft_wrap=True)
+
+
+def say(text: str, style: str = "") -> None:
+    """Print a message to the standard error stream."""
+    show(text, style, stderr=True)
+
+
+def remark(texts: Iterable[str]) -> None:
+    """Print what is worth knowing of a file that was read."""
+    for text in texts:
+        say(text, "yellow")
 
 
 def show_json(values: Mapping[str, Any]) -> None:
     """Print values as JSON in ASCII, which no text in them can leave."""
     typer.echo(json.dumps(values, indent=2, allow_nan=False, default=str))
+
+
+def show_found(text: str, values: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print a result as JSON or for people."""
+    if as_json:
+        show_json(values)
+    else:
+        show(text)
 
 
 def present(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,9 +29,9 @@ from jury_adapters.cli.console import (
     file_option,
     not_met,
     present,
+    remark,
     say,
-    show,
-    show_json,
+    show_found,
 )
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
@@ -104,8 +104,7 @@ def judge(
     file = CaseFile(cases, parse_map(map_ or ()), label_column, group, limit)
     survey = file.survey()
     survey.check_labels(judges, label_column, pass_label or ())
-    for remark in () if quiet else survey.remarks():
-        say(remark, "yellow")
+    remark(() if quiet else survey.remarks())
     if dry_run:
         return show_estimate(judges, file.cases(), as_json=as_json)
     budget = None if max_usd is None else Budget(max_usd=max_usd)
@@ -144,9 +143,8 @@ class _Run:
         from jury_adapters.store import open_store
 
         strange: Counter[str] = Counter()
-        with ExitStack() as stack:
-            kept = out or Path(stack.enter_context(TemporaryDirectory())) / "results.jsonl"
-            opened = stack.enter_context(open_store(store)) if store else None
+        with TemporaryDirectory() as folder, open_store(store) if store else nullcontext() as opened:
+            kept = out or Path(folder) / "results.jsonl"
             with ResultsFile(
                 kept, self.jury, label=self.file.label, group=self.file.group, overwrite=overwrite
             ) as results:
@@ -174,7 +172,7 @@ class _Run:
         )
         task = bar.add_task("judging", total=self.survey.rows, completed=len(results))
         try:
-            with ExitStack() if bar.disable else bar:  # before rich 14.3, a disabled bar prints an empty line
+            with nullcontext() if bar.disable else bar:  # before rich 14.3, a disabled bar prints an empty line
                 for _ in results.judge(self.file, **options):  # type: ignore[arg-type]  # errors become ERRORs
                     bar.advance(task)
         except KeyboardInterrupt:
@@ -184,14 +182,10 @@ class _Run:
 def show_estimate(jury: Judge, cases: Iterable[Case], *, as_json: bool) -> ExitCode:
     """Print an upper estimate of what judging the cases would cost; nothing is sent."""
     estimate = jury.estimate_cost(cases)
-    if as_json:
-        show_json(
-            {
-                "cases": estimate.cases,
-                "parts": {name: usage.model_dump() for name, usage in estimate.parts.items()},
-                "total": estimate.total.model_dump(),
-            }
-        )
-    else:
-        show(str(estimate))
+    values = {
+        "cases": estimate.cases,
+        "parts": {name: usage.model_dump() for name, usage in estimate.parts.items()},
+        "total": estimate.total.model_dump(),
+    }
+    show_found(str(estimate), values, as_json=as_json)
     return ExitCode.MET

@@ -59,8 +59,8 @@ class Labels:
     """Labels of a file.
 
     Args:
-        path: rows with the label, and ``key``, an id, or the case. Of two labels that a person (``by``) gave to one
-            answer, the second counts.
+        path: rows with the label, and ``key``, an id, or the case; None for no labels. Of two labels that a person
+            (``by``) gave to one answer, the second counts.
         column: the column with the label.
         alone: whether an id without an answer may name a case. It may not where two answers have one id.
 
@@ -71,12 +71,12 @@ class Labels:
         InputError: a row cannot be read, or names no case.
     """
 
-    def __init__(self, path: Path, *, column: str = COLUMN, alone: bool = True) -> None:
+    def __init__(self, path: Path | None, *, column: str = COLUMN, alone: bool = True) -> None:
         self.path, self.contested = path, 0
         self._used: set[int] = set()
         self._alone: dict[str, str] = {}  # the content of the case that an id alone names
-        self._all = [*self._read(column)]
-        if not self._all:
+        self._all = [] if path is None else [*self._read(path, column)]
+        if path is not None and not self._all:
             raise InputError(f"{path}: no row has a label in the column '{visible(column, 40)}'")
         self._named: defaultdict[str, list[Label]] = defaultdict(list)
         for one in self._all:
@@ -87,10 +87,10 @@ class Labels:
                 )
             self._named[one.key or one.id].append(one)
 
-    def _read(self, column: str) -> Iterator[Label]:
-        for line, row, error in ((row.line, row.values, row.error) for row in read_rows(self.path)):
+    def _read(self, path: Path, column: str) -> Iterator[Label]:
+        for line, row, error in ((row.line, row.values, row.error) for row in read_rows(path)):
             if error is not None:
-                raise InputError(f"{self.path}, line {line}: {error}")
+                raise InputError(f"{path}, line {line}: {error}")
             value = row.get(column)
             if missing(value) or not str(value).strip():
                 continue
@@ -100,7 +100,7 @@ class Labels:
                 try:
                     key = case_of_row(row).content_hash
                 except InputError as problem:
-                    raise InputError(f"{self.path}, line {line}: no `key`, no `id`, and no case: {problem}") from None
+                    raise InputError(f"{path}, line {line}: no `key`, no `id`, and no case: {problem}") from None
             answer = next((str(row[name]) for name in NAMES["answer"] if not missing(row.get(name))), None)
             yield Label(line, key, id_, answer, by, value if isinstance(value, bool | int | float) else str(value))
 
@@ -111,7 +111,7 @@ class Labels:
             InputError: an id alone names two answers.
         """
         for result in results:
-            found = [*self._of(result.case)] if result.case is not None else []
+            found = [*self._of(result.case)] if self._all and result.case is not None else []
             said = Counter(one.sense for one in {one.by or one.line: one for one in found}.values())
             sense, most = said.most_common(1)[0] if said else ("", 0)
             agreed = [one.value for one in found if one.sense == sense and 2 * most > said.total()]

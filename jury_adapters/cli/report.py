@@ -12,7 +12,7 @@ from jury_adapters.cli.console import (
     check_places,
     file_argument,
     present,
-    say,
+    remark,
 )
 from jury_adapters.cli.labels import COLUMN, Labels
 from jury_adapters.core.results import read_results
@@ -34,9 +34,7 @@ def report(
     from jury_adapters.report import Report
 
     check_places({"--report": report}, (results, labels))
-    people = None if labels is None else Labels(labels, column=label_column)
-    read = read_results(results)
-    found = Report(people.attached(read) if people else read, title=results.name, pass_labels=pass_label or ())
-    for remark in people.remarks() if people else ():
-        say(remark, "yellow")
+    people = Labels(labels, column=label_column)
+    found = Report(people.attached(read_results(results)), title=results.name, pass_labels=pass_label or ())
+    remark(people.remarks())
     present(found, report, as_json=as_json)

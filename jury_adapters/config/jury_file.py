@@ -27,6 +27,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, to_json
 
+from jury_adapters.calibrate.guarantee import Guarantee
 from jury_adapters.checks import CHECKS
 from jury_adapters.config.place import Place, Question, problems_in
 from jury_adapters.core.cascade import CascadedJury, Policy, Tier
@@ -371,7 +372,7 @@ class CalibratedSpec(Spec):
     """Jury of another file, with the guarantee that ``jury calibrate`` found for it."""
 
     jury: str = Field(min_length=1, description="The path of the jury file that was calibrated.")
-    guarantee: dict[str, Any] = Field(description="What `jury calibrate` wrote; do not change it.")
+    guarantee: Guarantee = Field(description="What `jury calibrate` wrote; do not change it.")
 
     def make(self, place: Place, *, beside: Iterable[str] = ()) -> Judge:
         """Return the jury with its guarantee, which is void for any other jury."""
@@ -381,10 +382,8 @@ class CalibratedSpec(Spec):
         if isinstance(content, dict) and "jury" in content:
             raise place.at("jury").refusal("that file is a calibrated jury itself; name the file that was calibrated")
         jury = load_jury(path, allow_commands=place.allow_commands, allow_base_url=place.allow_base_url)
-        from jury_adapters.calibrate import Guarantee
-
         with place.at("guarantee").named():
-            return Guarantee.of(self.guarantee, jury_file=self.jury).applied_to(jury)
+            return self.guarantee.but(jury_file=self.jury).applied_to(jury)
 
 
 class ScaleSpec(Spec):
@@ -436,8 +435,6 @@ Jurors = Annotated[
     | Annotated[list[AnyJudge], Field(min_length=1, max_length=100), Tag("<list>")],
     Discriminator(lambda given: "<list>" if isinstance(given, list) else "<mapping>"),
 ]
-for _spec in (JudgeSpec, CheckSpec, CriticSpec, RecordedSpec, EnsembleSpec, ScorecardSpec, TierSpec, CascadeSpec):
-    _spec.model_rebuild()
 JURY_FILE: TypeAdapter[Any] = TypeAdapter(
     Annotated[
         Annotated[CalibratedSpec, Tag("<jury>")] | Annotated[AnyJudge, Tag("<judge>")],

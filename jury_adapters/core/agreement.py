@@ -52,9 +52,7 @@ def krippendorff_alpha(units: Iterable[Sequence[Any]], level: Level = "nominal")
     """
     counts = [Counter(one for one in unit if one is not None) for unit in units]
     counts = [unit for unit in counts if unit.total() > 1]
-    total: Counter[Any] = Counter()
-    for unit in counts:
-        total.update(unit)
+    total = Counter(one for unit in counts for one in unit.elements())
     apart = _distance(level, total)
     observed = fsum(unit[a] * unit[b] * apart(a, b) / (unit.total() - 1) for unit in counts for a in unit for b in unit)
     expected = fsum(total[a] * total[b] * apart(a, b) for a in total for b in total)
@@ -62,17 +60,12 @@ def krippendorff_alpha(units: Iterable[Sequence[Any]], level: Level = "nominal")
 
 
 def _distance(level: Level, total: Mapping[Any, int]) -> Callable[[Any, Any], float]:
-    """Return the squared distance of two ratings."""
+    """Return the squared distance of two ratings; of ordinal ones, that of the middles of their ranks."""
     if level == "nominal":
         return lambda a, b: float(a != b)
-    if level == "interval":
-        return lambda a, b: float(a - b) ** 2
     if level == "ratio":
         return lambda a, b: ((a - b) / (a + b)) ** 2 if a + b else 0.0
-    order = sorted(total)
-
-    def ranks_apart(a: Any, b: Any) -> float:
-        low, high = sorted((order.index(a), order.index(b)))
-        return (sum(total[one] for one in order[low : high + 1]) - (total[a] + total[b]) / 2) ** 2
-
-    return ranks_apart
+    if level == "interval":
+        return lambda a, b: float(a - b) ** 2
+    place = {one: sum(total[other] for other in total if other < one) + total[one] / 2 for one in total}
+    return lambda a, b: (place[a] - place[b]) ** 2

@@ -1,6 +1,7 @@
 """Asking: how an adapter has a run judged, the same for evaluators, guards, runnables and the queue."""
 
 import inspect
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from jury_adapters.core.judgment import Judgment, Status, broken, failed_run
 from jury_adapters.core.store import Store
 from jury_adapters.core.values import EMPTY
 
+_log = logging.getLogger(__name__)
 REFUSAL = "I have no answer to this that passed its review."
 """What a guard returns by default instead of an answer that it withholds."""
 
@@ -79,6 +81,16 @@ class Asking:
     def lets_through(self, judgment: Judgment) -> bool:
         """Return whether a guard lets pass what was judged: PASS, and what is neither PASS nor FAIL with ``allow``."""
         return self.on_undecided == "allow" if judgment.passed is None else judgment.passed
+
+
+async def reported(judged: JudgedRun, sink: Callable[[JudgedRun], Any] | None) -> Judgment:
+    """Return the judgment after a guard's ``on_verdict``, if there is one, was called; what it raises is logged."""
+    try:
+        if sink is not None:
+            await tell(sink, judged)
+    except Exception:
+        _log.warning("on_verdict= raised", exc_info=True)
+    return judged.judgment
 
 
 async def tell(sink: Callable[[JudgedRun], Any], judged: JudgedRun) -> None:

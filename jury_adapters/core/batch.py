@@ -90,18 +90,15 @@ class Batch:
 
     def _stream(self, rows: Iterator[CaseLike]) -> Iterator[Pair]:
         tasks = _Tasks(self.judged)
-        failure: Exception | None = None
-        more, read, given = True, 0, 0
+        end: Exception | None = None
+        read = given = 0
         try:
-            while more or given < read:
-                while more and read - given < self.window:
+            while end is None or given < read:
+                while end is None and read - given < self.window:
                     try:
                         row = next(rows)
-                    except StopIteration:
-                        more = False
-                        break
                     except Exception as error:
-                        more, failure = False, error
+                        end = error
                         break
                     tasks.start(read, row)
                     read += 1
@@ -111,8 +108,8 @@ class Batch:
                     number = tasks.next(given if self.ordered else None)
                     yield tasks.done.pop(number).result()
                     given += 1
-            if failure is not None:
-                raise failure
+            if not isinstance(end, StopIteration):
+                raise end
         finally:
             self._is_over = True
             tasks.cancel()
@@ -121,7 +118,7 @@ class Batch:
         """Judge cases on the running loop and yield them; see :meth:`Judge.ajudge_many`."""
         refuse_one(cases)
         flying: set[asyncio.Task[Pair]] = set()
-        queue = asyncio.Queue[asyncio.Task[Pair] | None]()  # as read, or as finished; None ends the source
+        queue = asyncio.Queue[asyncio.Task[Pair] | None]()  # as read, or as finished; None is the end
         space = asyncio.Semaphore(self.window)
 
         async def read() -> None:
@@ -135,16 +132,13 @@ class Batch:
                     else:
                         task.add_done_callback(queue.put_nowait)
             finally:
+                if flying:
+                    await asyncio.wait(flying)
                 queue.put_nowait(None)
 
         reader = asyncio.create_task(read())
-        more = True
         try:
-            while more or flying:
-                task = await queue.get()
-                if task is None:
-                    more = False
-                    continue
+            while task := await queue.get():
                 # This leaves the task alone if it is cancelled itself: all are cancelled together below.
                 await asyncio.wait([task])
                 yield task.result()
@@ -172,17 +166,14 @@ class _Tasks:
         self._work, self._loop = work, loop.to_wait_for()
         self._running: dict[int, asyncio.Task[Pair]] = {}
         self._new: deque[tuple[int, CaseLike]] = deque()
-        self._is_called = False
 
     def start(self, number: int, row: CaseLike) -> None:
         """Start work on a row."""
         self._new.append((number, row))
-        if not self._is_called:
-            self._is_called = True
+        if len(self._new) == 1:  # else the loop is about to take this row, too
             self._loop.call_soon_threadsafe(self._start)
 
     def _start(self) -> None:
-        self._is_called = False  # first, so that a row which comes now calls again
         while self._new:
             number, row = self._new.popleft()
             self._running[number] = task = self._loop.create_task(self._work(row))

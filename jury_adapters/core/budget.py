@@ -74,13 +74,14 @@ class Budget:
 
     def _granted(self, estimate: Usage) -> bool:
         with self._lock:
-            if "max_usd" in self.limits and not estimate.cost_complete:
-                self.refused += 1
-                raise OverBudget("over budget: the price of the call is unknown, so no limit in US dollars can hold it")
-            if not self._fits(self.spent + estimate):
+            unknown = "max_usd" in self.limits and not estimate.cost_complete
+            if unknown or not self._fits(self.spent + estimate):
                 self.refused += 1
                 raise OverBudget(
-                    f"over budget: {self.spent.calls} calls for ${self.spent.cost_usd:.4f} are spent of {self.limits}"
+                    "over budget: the price of the call is unknown, so no limit in US dollars can hold it"
+                    if unknown
+                    else f"over budget: {self.spent.calls} calls for ${self.spent.cost_usd:.4f} are spent of "
+                    f"{self.limits}"
                 )
             fits = self._fits(sum(self._reserved, self.spent) + estimate)
             if fits:

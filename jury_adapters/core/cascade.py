@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Judge, JudgeLike, ask, judge_of
@@ -63,26 +63,27 @@ _Said = tuple[Judgment, ...]
 _Decision = tuple[Status | None, str]
 
 
+SCREENING = {"reject_on_any_fail": "no FAIL", "accept_on_all_pass": "not all said PASS"}
+"""Policies of tiers that decide by a rule on all votes, and why a cascade goes on after such a tier."""
+
+
 def _reject_on_any_fail(tier: Tier, _: Judgment, said: _Said) -> _Decision:
     failed = [one.critic for one in said if one.status is Status.FAIL]
     if failed:
         return Status.FAIL, f"{', '.join(failed)} said FAIL, and one FAIL rejects"
     if tier.if_broken == "reject" and any(one.is_missing for one in said):
         return Status.FAIL, "a judge broke, and if_broken='reject'"
-    return None, NO_FAIL
+    return None, SCREENING[tier.policy]
 
 
-def _accept_on_all_pass(_: Tier, __: Judgment, said: _Said) -> _Decision:
-    accepts = all(one.status is Status.PASS for one in said)
-    return (Status.PASS, "all said PASS") if accepts else (None, NOT_ALL_PASS)
+def _accept_on_all_pass(tier: Tier, _: Judgment, said: _Said) -> _Decision:
+    return (Status.PASS, "all said PASS") if all(one.passed for one in said) else (None, SCREENING[tier.policy])
 
 
 def _escalate_on_split(_: Tier, judgment: Judgment, said: _Said) -> _Decision:
-    def vote(one: Judgment) -> str | None:
-        return one.ballot if judgment.on == "label" else one.status.value
-
-    agree = {vote(one) for one in said if one.decided} == {vote(judgment)}
-    agree = agree and not any(one.is_missing for one in said)
+    cast = [one for one in (judgment, *said) if one.decided]
+    votes = {one.ballot if judgment.on == "label" else one.status.value for one in cast}
+    agree = judgment.decided and len(votes) == 1 and not any(one.is_missing for one in said)
     return (judgment.status, f"all said {judgment.ballot}") if agree else (None, "the judges do not all agree")
 
 
@@ -96,21 +97,13 @@ def _escalate_below(tier: Tier, judgment: Judgment, _: _Said) -> _Decision:
     )
 
 
-def _final(_: Tier, judgment: Judgment, __: _Said) -> _Decision:
-    return judgment.status, "the final tier decides"
-
-
 _POLICIES: dict[str, Callable[[Tier, Judgment, _Said], _Decision]] = {
     "reject_on_any_fail": _reject_on_any_fail,
     "accept_on_all_pass": _accept_on_all_pass,
     "escalate_on_split": _escalate_on_split,
     "escalate_below": _escalate_below,
-    "final": _final,
+    "final": lambda _, judgment, __: (judgment.status, "the final tier decides"),
 }
-SCREENING = ("reject_on_any_fail", "accept_on_all_pass")
-"""Policies of tiers that decide by a rule on all votes."""
-NO_FAIL, NOT_ALL_PASS = "no FAIL", "not all said PASS"
-"""Why a cascade goes on after a tier with the first, or the second, of these policies."""
 
 
 class CascadedJury(Judge):
@@ -168,10 +161,8 @@ class CascadedJury(Judge):
         for tier, judge in zip(self.tiers, self.members, strict=True):
             judgment = await ask(judge, case, judge.name or tier.name)
             status, why = tier.decide(judgment)
-            changes: dict[str, Any] = {"tier": tier.name, "why": why}
-            if status is not None and tier.policy in SCREENING:
-                changes["by_rule"] = True
-            ran.append(judgment.but(**changes))
+            by_rule = judgment.by_rule or (status is not None and tier.policy in SCREENING)
+            ran.append(judgment.but(tier=tier.name, why=why, by_rule=by_rule))
             if status is not None:
                 break
         return self._verdict(status or judgment.status, ran)  # the last tier always decides

@@ -41,7 +41,11 @@ class _Chain(Jury):
 
 
 class AllOf(_Chain):
-    """PASS if all pass; else the judgment that stopped it."""
+    """Judge that passes if all of its judges pass: they are asked in order, until one does not; like ``a & b``.
+
+    >>> all_of(lambda case: True, lambda case: (False, "too long")).judge(answer="Yes").reasoning
+    'Judge#2: too long'
+    """
 
     voting = "all_of"
     stops = frozenset(Status) - {Status.PASS}
@@ -49,25 +53,17 @@ class AllOf(_Chain):
 
 
 class AnyOf(_Chain):
-    """PASS if one passes; FAIL only if all fail; ERROR if one broke and none passes; else ABSTAIN."""
+    """Judge that passes if one of its judges passes: they are asked in order, until one does; like ``a | b``.
+
+    FAIL only if all fail; ERROR if one broke and none passes; else ABSTAIN.
+    """
 
     voting = "any_of"
     stops = frozenset({Status.PASS})
     order = (Status.PASS, Status.ERROR, Status.ABSTAIN, Status.LABEL, Status.FAIL)
 
 
-def all_of(*judges: JudgeLike, name: str = "") -> AllOf:
-    """Return a judge that passes if all of these pass: they are asked in order, until one does not; like ``a & b``.
-
-    >>> all_of(lambda case: True, lambda case: (False, "too long")).judge(answer="Yes").reasoning
-    'Judge#2: too long'
-    """
-    return AllOf(*judges, name=name)
-
-
-def any_of(*judges: JudgeLike, name: str = "") -> AnyOf:
-    """Return a judge that passes if one of these passes: they are asked in order, until one does; like ``a | b``."""
-    return AnyOf(*judges, name=name)
+all_of, any_of = AllOf, AnyOf
 
 
 class Fallbacks(Jury):

@@ -1,14 +1,13 @@
 """Ensemble, a jury whose jurors vote on one question, and Scorecard, a jury of criteria."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, Literal, get_args
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import context, within
-from jury_adapters.core.judge import MAKERS, Judge, JudgeLike, Labels, ask, named_judges
-from jury_adapters.core.judgment import Judgment, Status, Usage, broken, total_usage
+from jury_adapters.core.judge import MAKERS, Judge, JudgeLike, Labels, ask, ask_together, named_judges, to_judgment
+from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
 from jury_adapters.core.values import ROUNDING, ConfigurationError, check_whole, check_word, error_text
 from jury_adapters.core.votes import (
     Average,
@@ -48,11 +47,8 @@ class Jury(Judge):
         return {name: one.estimate for name, one in self.judges.items()}
 
     async def _ask(self, places: Iterable[int], case: Case) -> list[Judgment]:
-        """Ask the judges at these places at once; cancelling this cancels them all."""
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._ask_one(place, case)) for place in places]
-        # A task that is cancelled, when this one is not, has cancelled itself.
-        return [broken("the judge cancelled itself") if one.cancelled() else one.result() for one in tasks]
+        """Ask the judges at these places at once."""
+        return await ask_together(self._ask_one(place, case) for place in places)
 
     async def _ask_one(self, place: int, case: Case) -> Judgment:
         name, one = list(self.judges.items())[place]
@@ -149,8 +145,8 @@ class Ensemble(Jury):
             raise ConfigurationError(
                 f"tie= is 'fail', 'pass', 'abstain', 'first' or a label that is counted, not {rule.tie!r}"
             )
-        if isinstance(rule, Veto) and rule.k > len(self.members):
-            raise ConfigurationError(f"k= is a whole number from 1 to {len(self.members)}, not {rule.k}")
+        if isinstance(rule, Veto):
+            check_whole("k", rule.k, 1, len(self.members))
         if len(reliabilities := getattr(rule, "reliabilities", self.members)) != len(self.members):
             raise ConfigurationError(
                 f"reliabilities= has one pair per juror: {len(self.members)}, not {len(reliabilities)}"
@@ -198,16 +194,12 @@ class Ensemble(Jury):
     async def assess(self, case: Case) -> Judgment:
         """Ask the jurors and count their votes."""
         votes: list[Judgment | None] = [None] * len(self.judges)
-        if self.schedule == "parallel":
-            return self.verdict(await self._ask(range(len(votes)), case))
-        waiting = sorted(
-            range(len(votes)), key=lambda place: (place not in self.counts.required, self.members[place].cost)
-        )
-        if self.schedule == "sequential":
-            waiting.sort()
-        while waiting and (self.schedule == "sequential" or self.counts.outcome(votes) is None):
-            wave = waiting[: 1 if self.schedule == "sequential" else self._fewest(votes, waiting)]
-            waiting = waiting[len(wave) :]
+        waiting = [*range(len(votes))]
+        if self.stops_early:
+            waiting.sort(key=lambda place: (place not in self.counts.required, self.members[place].cost))
+        while waiting and not (self.stops_early and self.counts.outcome(votes)):
+            number = {"parallel": len(waiting), "sequential": 1}.get(self.schedule) or self._fewest(votes, waiting)
+            wave, waiting = waiting[:number], waiting[number:]
             for place, vote in zip(wave, await self._ask(wave, case), strict=True):
                 votes[place] = vote
         return self.verdict(votes)
@@ -216,7 +208,7 @@ class Ensemble(Jury):
         """Return the smallest number of the next jurors whose votes could settle the outcome."""
         cast = {vote.ballot for vote in votes if vote is not None}
         fresh = [one for one in self.counts.extremes if one not in cast]  # they are alike, so two of them will do
-        ballots = [_vote_of(one) for one in self.counts.extremes if one in cast or one in fresh[:2]]
+        ballots = [to_judgment(one) for one in self.counts.extremes if one in cast or one in fresh[:2]]
         for number in range(1, len(waiting)):
             for first, other in product(ballots, repeat=2):  # two, because a split may settle
                 trial = dict(enumerate(votes)) | dict.fromkeys(waiting[:number], other) | {waiting[0]: first}
@@ -368,12 +360,6 @@ class Scorecard(Jury):
         return one.number if self.by_score else None if one.passed is None else float(one.passed)
 
 
-def _vote_of(ballot: str) -> Judgment:
-    if ballot in ("PASS", "FAIL"):
-        return Judgment(status=Status(ballot))
-    return Judgment(status=Status.LABEL, label=ballot)
-
-
 def _split_label(rule: Rule) -> Labels:
     """Return the label that a rule adds to those of the jurors."""
     split = rule.on_split if isinstance(rule, Unanimous) else "fail"
@@ -394,11 +380,8 @@ def _sample_offsets(judges: Sequence[Judge]) -> list[int]:
     return starts
 
 
-def _singles(judge: Judge) -> Iterable[Judge]:
-    for one in judge.members or ():
-        yield from _singles(one)
-    if not judge.members:
-        yield judge
+def _singles(judge: Judge) -> list[Judge]:
+    return [single for one in judge.members for single in _singles(one)] or [judge]
 
 
 MAKERS["samples"] = Ensemble

@@ -7,7 +7,7 @@ import inspect
 import json
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import aclosing, nullcontext
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -318,6 +318,14 @@ async def ask(judge: Judge, case: Case, name: str = "") -> Judgment:
     if around is not None:
         return await around(judge, case, partial(_ask, judge, case, name))
     return await _ask(judge, case, name)
+
+
+async def ask_together(calls: Iterable[Coroutine[Any, Any, Judgment]]) -> list[Judgment]:
+    """Wait for calls of :func:`ask` at once, and return what they give; cancelling this cancels them all."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(call) for call in calls]
+    # A task that is cancelled, when this one is not, has cancelled itself.
+    return [broken("the judge cancelled itself") if one.cancelled() else one.result() for one in tasks]
 
 
 async def _ask(judge: Judge, case: Case, name: str) -> Judgment:

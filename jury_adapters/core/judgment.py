@@ -246,12 +246,11 @@ class Judgment(Frozen):
             return []
         if self.voting == "cascade":
             return self.judgments[-1].ballots if self.judgments else []
-        cast = [one for one in self.judgments if one.decided]
         if self.voting in ("average", "median"):
-            return [one.number for one in cast if one.number is not None]
+            return [one.number for one in self.judgments if one.number is not None]
         if self.on == "status":
-            return [one.status.value for one in cast if one.passed is not None]
-        return [one.ballot for one in cast if one.ballot is not None]
+            return [one.status.value for one in self.judgments if one.passed is not None]
+        return [one.ballot for one in self.judgments if one.ballot is not None]
 
     @property
     def agreement(self) -> float | None:
@@ -292,7 +291,7 @@ class Judgment(Frozen):
         inside = self.judgments if self.voting == "scorecard" else ()
         if self.voting == "cascade":
             inside = self.judgments[-1:]
-            earlier = [_voters(tier) for tier in self.judgments[:-1]]
+            earlier = [tier.judgments or (tier,) for tier in self.judgments[:-1]]
             found += ["undecided_tier"] * any(
                 any(one.is_missing for one in tier) or not any(one.decided for one in tier) for tier in earlier
             )
@@ -386,14 +385,16 @@ class Judgment(Frozen):
         yield f"{indent}{f'tier {visible(self.tier)} ({visible(self.why)}): ' if self.tier else ''}{self._line()}"
         for one in self.judgments:
             yield from one._lines(indent + "  ")
-        notes = [f"agreement {self.agreement:.2f}, {self.agreement_band}" if self.agreement is not None else ""]
-        notes += [f"not asked: {', '.join(self.skipped)}" if self.skipped else ""]
+        notes = [
+            f"agreement {self.agreement:.2f}, {self.agreement_band}" if self.agreement is not None else "",
+            f"not asked: {', '.join(self.skipped)}" if self.skipped else "",
+        ]
         if not indent:
             notes += [
                 f"needs review: {', '.join(self.review_reasons)}" if self.needs_review else "",
                 self.bias_warning or "",
+                f"model calls: {self.usage.calls}, {self.usage.cost}" if self.usage.calls else "",
             ]
-            notes += [f"model calls: {self.usage.calls}, {self.usage.cost}" if self.usage.calls else ""]
         yield from (f"{indent}  {visible(note)}" for note in notes if note)
 
 
@@ -447,10 +448,6 @@ def labels_of(given: Mapping[str, Status | str] | Iterable[str]) -> dict[str, St
     return {label: Status(meaning) for label, meaning in meanings.items()}
 
 
-def _voters(judgment: Judgment) -> tuple[Judgment, ...]:
-    return judgment.judgments or (judgment,)
-
-
 _NOT_ANSWERED = frozenset({"refused", "filtered", "truncated", "unfinished", "parse_fail"})
 
 
@@ -474,9 +471,5 @@ _FAMILIES = {
 
 def _family_of(model: str | None) -> str | None:
     """Return the vendor family of a model, from its name."""
-    found = (
-        family
-        for family, names in _FAMILIES.items()
-        if re.search(rf"(?<![a-z])(?:{names})(?![a-z])", (model or "").lower())
-    )
-    return next(found, None)
+    said = (model or "").lower()
+    return next((one for one, names in _FAMILIES.items() if re.search(rf"(?<![a-z])(?:{names})(?![a-z])", said)), None)

@@ -91,9 +91,8 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
 
     def work() -> None:
         put: Callable[[Any], None] = done.set_result
-        value: Any
         try:
-            value = context.run(function, *args)
+            value: Any = context.run(function, *args)
         except BaseException as error:
             # A future holds no StopIteration, and a SystemExit of this thread must not end the loop.
             ordinary = isinstance(error, Exception) and not isinstance(error, StopIteration)

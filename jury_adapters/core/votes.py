@@ -6,6 +6,7 @@ missing votes are. So early stopping, broken jurors and required jurors are one 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, fsum, log
@@ -20,13 +21,10 @@ from jury_adapters.core.values import ROUNDING, ConfigurationError, Frozen, Shar
 
 
 def _is_share(share: str | float) -> str | float:
-    try:  # a power of ten in a text could be too large for any computer
-        inside = (isinstance(share, float) or "e" not in str(share).lower()) and 0 <= Fraction(str(share)) <= 1
-    except (ValueError, ZeroDivisionError):
-        inside = False
-    if not inside:
-        raise ValueError("a share is a number in 0..1, or a fraction such as 2/3")
-    return share
+    with suppress(ValueError, ZeroDivisionError):  # a power of ten in a text could be too large for any computer
+        if (isinstance(share, float) or "e" not in str(share).lower()) and 0 <= Fraction(str(share)) <= 1:
+            return share
+    raise ValueError("a share is a number in 0..1, or a fraction such as 2/3")
 
 
 ExactShare = Annotated[str | float, AfterValidator(_is_share)]
@@ -243,11 +241,7 @@ class Average(Rule):
     settles: ClassVar[bool] = True
     rule: Literal["average", "median"] = "average"
     threshold: Share | None = None
-
-    @property
-    def reads_scores(self) -> bool:
-        """Whether the scores of the votes count: yes."""
-        return True
+    reads_scores: ClassVar[bool] = True
 
     def middle(self, votes: Sequence[Vote]) -> float:
         """Return the middle of the scores, in 0..1."""
@@ -318,11 +312,7 @@ class FunctionRule(Rule):
     on_labels: ClassVar[bool] = True
     rule: str = "function"
     function: Callable[[Sequence[Vote]], Any]
-
-    @property
-    def reads_scores(self) -> bool:
-        """Whether the scores of the votes count: they may."""
-        return True
+    reads_scores: ClassVar[bool] = True  # it may
 
     def count(self, votes: Sequence[Vote]) -> Outcome:
         """Return what the function returns."""
@@ -422,9 +412,7 @@ class Count:
         return Outcome(Status.ERROR, said, error=f"{lost[0].critic}: {why}")
 
     def _is_missing(self, vote: Judgment) -> bool:
-        if self.errors != "missing":
-            return False
-        return vote.rests_on_broken if self.rule.reads_scores else vote.is_missing
+        return self.errors == "missing" and (vote.rests_on_broken if self.rule.reads_scores else vote.is_missing)
 
     @property
     def extremes(self) -> list[str]:

@@ -9,13 +9,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, RootModel, model_validator
 
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.text import visible
-from jury_adapters.core.values import ROUNDING, Frozen, Share, Text
+from jury_adapters.core.values import EMPTY, ROUNDING, Frozen, Share, Text
 
 _LONGEST_ENUM = 21  # ratings; some vendors refuse bounds, so a short scale is an enumeration
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?", re.ASCII)
@@ -54,10 +54,6 @@ def comparable(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _meaning(value: Any) -> Any:
-    return value.upper() if isinstance(value, str) else value
-
-
 class Label(Frozen):
     """Meaning of a label, and a score if the rubric declares one.
 
@@ -66,7 +62,7 @@ class Label(Frozen):
         score: 0..1, or None.
     """
 
-    meaning: Annotated[Status, BeforeValidator(_meaning)]
+    meaning: Annotated[Status, BeforeValidator(lambda word: word.upper() if isinstance(word, str) else word)]
     score: Share | None = None
 
     @model_validator(mode="before")
@@ -74,7 +70,7 @@ class Label(Frozen):
     def _of_a_word_or_a_score(cls, given: Any) -> Any:
         if isinstance(given, bool) or not isinstance(given, str | int | float):
             return given
-        return {"meaning": given} if isinstance(given, str) else {"meaning": _passes(given), "score": given}
+        return {"meaning": given} if isinstance(given, str) else {"meaning": passes(given), "score": given}
 
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
@@ -139,7 +135,7 @@ class Labels(RootModel[dict[Text, Label]]):
     def from_score(self, threshold: float) -> "Labels":
         """Return the labels with other meanings of those that have a score: they pass from the threshold."""
         meanings = {
-            name: one if one.score is None else Label(meaning=_passes(one.score, threshold), score=one.score)
+            name: one if one.score is None else Label(meaning=passes(one.score, threshold), score=one.score)
             for name, one in self.root.items()
         }
         return Labels(meanings)
@@ -173,6 +169,7 @@ class Scale(Frozen):
         pass_mark: the lowest rating that passes; the middle of the scale by default.
         integer: whether ratings are whole numbers, written without a point; by default if both ends are whole and more
             than 1 apart.
+        declared: the labels that a judge declares: none.
 
     Raises:
         ValidationError: the ends are not in order, or the pass mark is not between them.
@@ -185,6 +182,7 @@ class Scale(Frozen):
     maximum: float = Field(allow_inf_nan=False)
     pass_mark: float = Field(allow_inf_nan=False)
     integer: bool
+    declared: ClassVar[Mapping[str, Status]] = EMPTY
 
     @model_validator(mode="before")
     @classmethod
@@ -211,11 +209,6 @@ class Scale(Frozen):
         return self
 
     @property
-    def declared(self) -> dict[str, Status]:
-        """The labels that a judge declares: none."""
-        return {}
-
-    @property
     def values(self) -> dict[str, float]:
         """The scores of the ratings, if the scale is short; else empty."""
         return {str(rating): self._score(rating) for rating in self._ratings}
@@ -239,7 +232,7 @@ class Scale(Frozen):
             return Unreadable(f"the answer must be {self.instruction}", _for_message(value))
         number += 0  # -0.0 becomes 0.0
         score = self._score(number)
-        return Choice(json.dumps(number), _passes(score, self.passing_score), None, score)
+        return Choice(json.dumps(number), passes(score, self.passing_score), None, score)
 
     @property
     def schema_part(self) -> dict[str, Any]:
@@ -263,7 +256,8 @@ class Scale(Frozen):
         return (rating - self.minimum) / (self.maximum - self.minimum)
 
 
-def _passes(score: float, threshold: float = 0.5) -> Status:
+def passes(score: float, threshold: float = 0.5) -> Status:
+    """Return PASS for a score that reaches the threshold, else FAIL."""
     return Status.PASS if score >= threshold - ROUNDING else Status.FAIL
 
 

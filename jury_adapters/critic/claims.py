@@ -18,16 +18,15 @@ No PASS rests on a misquotation: if the claims as the model gave them would not 
 where no threshold is set, the reply is unreadable, and the model is asked once more.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from unicodedata import combining, normalize
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.judgment import Finding, Status
-from jury_adapters.core.values import ROUNDING, Frozen, problems_of
-from jury_adapters.critic.answers import Unreadable, comparable
+from jury_adapters.core.judgment import Finding, Judgment, Status, abstain
+from jury_adapters.core.values import Frozen, problems_of
+from jury_adapters.critic.answers import Unreadable, comparable, passes
 from jury_adapters.critic.prompt import HIDDEN, visible
 from jury_adapters.critic.rubric import Rubric
 
@@ -63,25 +62,6 @@ class Claim(Frozen):
 _CLAIMS: TypeAdapter[list[Claim]] = TypeAdapter(Annotated[list[Claim], Field(max_length=1000, strict=True)])
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """Answer that verified claims give.
-
-    Attributes:
-        status: PASS, FAIL or ABSTAIN.
-        score: the share of supported claims, 0..1; None without a decision.
-        label: the label of the rubric with this status; None if it has none.
-        summary: the numbers of claims, in words.
-        findings: the claims, with the evidence that was verified.
-    """
-
-    status: Status
-    score: float | None
-    label: str | None
-    summary: str
-    findings: tuple[Finding, ...]
-
-
 def read_claims(given: Any) -> list[Claim] | Unreadable:
     """Return the claims of a reply, each once, or why they cannot be read."""
     try:
@@ -95,8 +75,10 @@ def read_claims(given: Any) -> list[Claim] | Unreadable:
     return list(found.values())
 
 
-def verify(claims: list[Claim], own_answer: Status, case: Case, rubric: Rubric) -> Verified | Unreadable:
-    """Return the answer that claims give, as far as their quotations are in the case; or why they are not read.
+def verify(claims: list[Claim], own_answer: Status, case: Case, rubric: Rubric) -> Judgment | Unreadable:
+    """Return the judgment that claims give, as far as their quotations are in the case; or why they are not read.
+
+    Its reasoning has the numbers of claims, and its findings are the claims with the evidence that was verified.
 
     Args:
         claims: the claims.
@@ -111,10 +93,12 @@ def verify(claims: list[Claim], own_answer: Status, case: Case, rubric: Rubric) 
     summary = f"{sum(counted)} of {len(counted)} decided claims are supported"
     summary += f", and {len(findings) - len(counted)} are unclear" * (len(counted) < len(findings))
     if not findings or 2 * len(counted) < len(findings):
-        return Verified(Status.ABSTAIN, None, None, summary if findings else "there is no claim", findings)
-    if _passes(counted, rubric):
+        return abstain(summary if findings else "there is no claim", findings=findings)
+    share = sum(counted) / len(counted)
+    status = passes(share, rubric.pass_mark)
+    if status is Status.PASS:
         given = [_PASSED[one.verdict] for one in claims if one.verdict in _PASSED]
-        if not _passes(given, rubric):
+        if passes(sum(given) / len(given), rubric.pass_mark) is Status.FAIL:
             number, doubtful = next(
                 (number, one)
                 for number, (one, claim) in enumerate(zip(findings, claims, strict=True), start=1)
@@ -123,14 +107,8 @@ def verify(claims: list[Claim], own_answer: Status, case: Case, rubric: Rubric) 
             return Unreadable(f'"claims": number {number}: {doubtful.detail.split(";")[0]}')
         if rubric.threshold is None and own_answer is not Status.PASS:
             return Unreadable('all claims are supported, and "answer" says otherwise')
-    status = Status.PASS if _passes(counted, rubric) else Status.FAIL
     label = next((name for name, meaning in rubric.answers.declared.items() if meaning is status), None)
-    return Verified(status, sum(counted) / len(counted), label, summary, findings)
-
-
-def _passes(claims: list[bool], rubric: Rubric) -> bool:
-    """Return whether the share of supported claims reaches the threshold."""
-    return sum(claims) / len(claims) >= rubric.pass_mark - ROUNDING
+    return Judgment(status=status, score=share, label=label, reasoning=summary, findings=findings)
 
 
 def _finding(claim: Claim, own: _Forms, passages: list[_Forms], field: str) -> Finding:

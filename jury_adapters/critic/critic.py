@@ -20,10 +20,10 @@ from jury_adapters.core.values import EMPTY, ConfigurationError, problems_of
 from jury_adapters.critic.answers import Labels, Scale, Unreadable
 from jury_adapters.critic.judgments import (
     Parser,
+    abstention,
     judgment_of,
     judgment_without_model,
     parse_failure,
-    unrecorded_judgment,
 )
 from jury_adapters.critic.prompt import build_prompt, reply_schema, system_text, variables_of, visible
 from jury_adapters.critic.reading import repair_request
@@ -164,7 +164,7 @@ class Critic(Judge):
         self._check_store(store)
         key = Key(self._key_of(case), self.fingerprint, context().sample)
         if getattr(store, "read_only", False) and await store.get(key) is None:
-            return unrecorded_judgment()
+            return abstention("not_recorded", "not recorded: the store has no judgment of this case by this critic")
         return await get_or_ask(store, key, case, partial(self._ask, case))
 
     def _key_of(self, case: Case) -> str:
@@ -207,8 +207,7 @@ class Critic(Judge):
         return judgment_of(used, self.rubric, case, material, self.parse)
 
     def _prompt(self, case: Case) -> Prompt:
-        own_format = self.parse is not None
-        return build_prompt(self.rubric, case, own_format=own_format, instructions=self._instructions)
+        return build_prompt(self.rubric, case, own_format=self.parse is not None, instructions=self._instructions)
 
     async def _send(self, prompt: Prompt) -> Reply:
         """Send a request, each attempt of which fits into the budget."""

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Returned, to_judgment
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken
 from jury_adapters.core.text import visible as in_one_line
-from jury_adapters.core.values import ROUNDING, without_keys
-from jury_adapters.critic.answers import Choice, Scale, Unreadable
+from jury_adapters.core.values import without_keys
+from jury_adapters.critic.answers import Choice, Scale, Unreadable, passes
 from jury_adapters.critic.claims import read_claims, verify
 from jury_adapters.critic.logprobs import answer_probabilities
 from jury_adapters.critic.prompt import has_blank_answer, missing_fields, shown_images, visible
@@ -33,22 +33,15 @@ def judgment_without_model(rubric: Rubric, case: Case, *, image_urls: bool) -> J
     The case lacks a field, an image is only at an address, or the answer is blank and the rubric says what that means.
     """
     if missing := missing_fields(rubric, case):
-        return _abstention("missing", f"nothing to judge: the case has no {' and no '.join(missing)}")
+        return abstention("missing", f"nothing to judge: the case has no {' and no '.join(missing)}")
     for number, image in enumerate(shown_images(rubric, case), start=1):
         if image.url is not None and not image_urls:
             reason = f"image {number} is at an address, which the vendor would fetch"
-            return _abstention("image_url", f"{reason}; give its data, or allow addresses with image_urls=True")
+            return abstention("image_url", f"{reason}; give its data, or allow addresses with image_urls=True")
     if rubric.empty_answer is None or not has_blank_answer(case):
         return None
-    choice = rubric.answers.read(rubric.empty_answer)
-    if isinstance(choice, Unreadable):  # the rubric has checked it
-        raise TypeError(str(choice))
+    choice = cast(Choice, rubric.answers.read(rubric.empty_answer))  # the rubric has checked it
     return _judgment(choice, "the answer is empty, so no model was asked", rubric)
-
-
-def unrecorded_judgment() -> Judgment:
-    """Return the abstention of a replay about a case of which the store has no judgment."""
-    return _abstention("not_recorded", "not recorded: the store has no judgment of this case by this critic")
 
 
 def judgment_of(
@@ -66,7 +59,7 @@ def judgment_of(
     if reply.finish in _UNREAD:
         cause, reason = _UNREAD[reply.finish]
         detail = f": {in_one_line(reply.detail)}" if reply.detail else ""
-        return _abstention(cause, f"{reason}{detail}", reply.text)
+        return abstention(cause, f"{reason}{detail}", reply.text)
     if not reply.text.strip():
         return broken("the model replied with nothing", metadata={"cause": "empty_reply"})
     if parse is not None:
@@ -83,7 +76,7 @@ def judgment_of(
 def parse_failure(reply: Reply, problem: Unreadable, parse: Parser | None = None) -> Judgment:
     """Return the abstention for a reply that is unreadable also after the request for a repair. It keeps the text."""
     way_out = "" if parse is not None else "; parse= reads other forms"
-    return _abstention("parse_fail", f"the reply could not be read: {problem}{way_out}", reply.text)
+    return abstention("parse_fail", f"the reply could not be read: {problem}{way_out}", reply.text)
 
 
 def _of_answer(reading: Reading, reply: Reply, rubric: Rubric) -> Judgment:
@@ -101,8 +94,8 @@ def _of_answer(reading: Reading, reply: Reply, rubric: Rubric) -> Judgment:
 
 def _with_score(choice: Choice, score: float, rubric: Rubric) -> Choice:
     """Return an answer with an expected score, which decides only if the rubric has a threshold."""
-    passes = Status.PASS if score >= rubric.pass_mark - ROUNDING else Status.FAIL
-    status = choice.status if rubric.threshold is None or choice.status is Status.LABEL else passes
+    stays = rubric.threshold is None or choice.status is Status.LABEL
+    status = choice.status if stays else passes(score, rubric.pass_mark)
     return Choice(choice.text, status, choice.label if status is choice.status else None, score)
 
 
@@ -114,13 +107,9 @@ def _of_claims(reading: Reading, rubric: Rubric, case: Case) -> Judgment | Unrea
     if isinstance(found, Unreadable):
         return found
     differs = found.status is not reading.choice.status
-    return Judgment(
-        status=found.status,
-        score=found.score,
-        label=found.label,
+    return found.but(
         confidence=None if differs else reading.confidence,
-        reasoning="; ".join(filter(None, (found.summary, reading.reasoning))),
-        findings=found.findings,
+        reasoning="; ".join(filter(None, (found.reasoning, reading.reasoning))),
         metadata={"answer": reading.choice.text} if differs else {},
     )
 
@@ -145,6 +134,7 @@ def _judgment(
     )
 
 
-def _abstention(cause: str, reason: str, reply: str = "") -> Judgment:
+def abstention(cause: str, reason: str, reply: str = "") -> Judgment:
+    """Return an ABSTAIN with its cause in the metadata, and the reply that led to it."""
     said = {"reply": visible(without_keys(reply))} if reply else {}
     return abstain(reason, metadata={"cause": cause, **said})

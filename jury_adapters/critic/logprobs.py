@@ -7,6 +7,7 @@ written, ``sum(value * probability) / sum(probability)``, holds more information
 import math
 import re
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from jury_adapters.critic.answers import comparable
 from jury_adapters.models.base import Token
@@ -50,12 +51,8 @@ def _token_of_answer(tokens: Sequence[Token]) -> Token | None:
     text = "".join(token.text for token in tokens)
     keys = [match.end() for match in _ANSWER.finditer(text)]  # the last, because thinking may come before the object
     start = keys[-1] if keys else len(text) - len(text.lstrip(_EDGES))
-    end = 0
-    for token in tokens:
-        end += len(token.text)
-        if end > start:
-            return token
-    return None
+    ends = accumulate(len(token.text) for token in tokens)
+    return next((token for token, end in zip(tokens, ends, strict=True) if end > start), None)
 
 
 def _name_of(text: str, known: dict[str, str]) -> str | None:

@@ -3,7 +3,8 @@
 import asyncio
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.judge import Judge, JudgeLike, ask, judge_of
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.judge import Judge, JudgeLike, ask, judge, judge_of
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, abstain, broken, total_usage
 from jury_adapters.core.values import ConfigurationError
 
@@ -66,11 +67,21 @@ class PairwiseCritic(Judge):
         there, back = (_without_broken_tie(order.result()) for order in orders)
         if back.label in _OTHER:
             back = back.model_copy(update={"label": _OTHER[back.label]})
-        return _both(there, back)
+        both = (there, back)
+        inside = {"judgments": both, "voting": "pairwise", "on": "label", "usage": total_usage(both)}
+        return _outcome(there, back).model_copy(update=inside)
 
     def estimate(self, case: Case) -> Usage:
         """Estimate the largest usage of both orders."""
         return super().estimate(case) if len(case.candidates) == 2 else NO_USAGE
+
+
+def in_both_orders(jury: JudgeLike) -> Judge:
+    """Return a jury, or a function that says A, B or tie, so that it is asked in both orders, but not in four."""
+    jurors = jury.members if isinstance(jury, Ensemble) else (jury,)
+    if isinstance(jury, Judge) and all(isinstance(one, PairwiseCritic) for one in jurors):
+        return jury
+    return PairwiseCritic(jury if isinstance(jury, Judge) else judge(jury, labels=[*PairwiseCritic.labels]))
 
 
 def _without_broken_tie(judgment: Judgment) -> Judgment:
@@ -78,15 +89,8 @@ def _without_broken_tie(judgment: Judgment) -> Judgment:
     return judgment.model_copy(update={"label": "tie"}) if judgment.tied and judgment.label in _OTHER else judgment
 
 
-def _both(there: Judgment, back: Judgment) -> Judgment:
-    """Return the judgment on the judgments of the two orders, of which the second has been turned back."""
-    both = (there, back)
-    return _outcome(there, back).model_copy(
-        update={"judgments": both, "voting": "pairwise", "on": "label", "usage": total_usage(both)}
-    )
-
-
 def _outcome(there: Judgment, back: Judgment) -> Judgment:
+    """Return the judgment on the judgments of the two orders, of which the second has been turned back."""
     undecided = [one for one in (there, back) if not one.decided]
     if undecided:
         first = max(undecided, key=lambda one: one.status is Status.ERROR)

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import is_
-from typing import Any
+from typing import Any, cast
 
 from jury_adapters.core.case import Case, Image
+from jury_adapters.critic.answers import Choice
 from jury_adapters.critic.rubric import PLACEHOLDERS, Example, Rubric, fill
 from jury_adapters.models.base import Prompt, Turn
 
@@ -164,21 +165,17 @@ def reply_schema(rubric: Rubric) -> dict[str, Any]:
 def _reply_format(rubric: Rubric) -> str:
     keys = ['- "reasoning": text. Your reasons, briefly, before you decide.']
     if rubric.claims_of:
-        text = rubric.claims_of
+        text, verdicts = rubric.claims_of, ", ".join(map(json.dumps, CLAIM_VERDICTS))
         keys.append(
             '- "claims": a list, one object for each single claim, with these keys in this order: "claim" (the claim, '
             f'in a few words that can be understood without the others), "sentence" (the words of the {text} that make '
             'it, quoted word for word), "passage" (the number of the context that decides it, or 0), "evidence" (the '
             'words of that context, quoted word for word, without omissions, or ""), "reason" (one short sentence), '
-            f'"verdict" ({_one_of(CLAIM_VERDICTS)}). Without its quotations, a claim does not count.'
+            f'"verdict" (exactly one of {verdicts}). Without its quotations, a claim does not count.'
         )
     keys += [f'- "answer": {rubric.answers.instruction}.', '- "confidence": a number from 0 (a guess) to 1 (certain).']
     lines = "\n".join(keys)
     return f"# Your reply\nReply with one JSON object and nothing else, with these keys in this order:\n{lines}"
-
-
-def _one_of(words: tuple[str, ...]) -> str:
-    return f"exactly one of {', '.join(map(json.dumps, words))}"
 
 
 def _closed(properties: dict[str, Any]) -> dict[str, Any]:
@@ -187,9 +184,8 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _example_reply(rubric: Rubric, example: Example) -> str:
-    answer = example.answer if rubric.scale else rubric.answers.read(example.answer)
-    text = answer if rubric.scale else getattr(answer, "text", "")  # the rubric has read it before
-    return json.dumps({"reasoning": example.reasoning, "answer": text, "confidence": 0.95}, ensure_ascii=False)
+    answer = example.answer if rubric.scale else cast(Choice, rubric.answers.read(example.answer)).text
+    return json.dumps({"reasoning": example.reasoning, "answer": answer, "confidence": 0.95}, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

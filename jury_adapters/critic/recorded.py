@@ -74,11 +74,8 @@ class RecordedCritic(Check):
             raise ValueError(f"the vote of {self.recorded_as!r} has neither a label nor a score")
         if label is None:
             return self._outcome(details["score"]), details.get("reasoning")
-        meaning = (self.labels or {}).get(str(label)) or _PLAIN.get(str(label).upper(), Status.LABEL)
-        plain = str(label).upper() in _PLAIN and str(label) not in (self.labels or {})
-        if meaning is Status.ABSTAIN:
-            return abstain(details.get("reasoning") or f"recorded: {label}")
-        return Judgment(status=meaning, label=None if plain else str(label), **details)
+        plain = None if str(label) in (self.labels or {}) else _PLAIN.get(str(label).upper())
+        return Judgment(status=plain or Status.LABEL, label=None if plain else str(label), **details)
 
 
 _PLAIN = {"PASS": Status.PASS, "FAIL": Status.FAIL, "TRUE": Status.PASS, "FALSE": Status.FAIL}

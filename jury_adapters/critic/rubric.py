@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from functools import cache, cached_property
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -13,7 +12,7 @@ from jury_adapters.core.case import NAMES, Case
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.values import ConfigurationError, Frozen, InputError, Share, Text, problems_of
 from jury_adapters.critic.answers import Labels, Scale, Unreadable
-from jury_adapters.critic.yaml import parse_yaml, read_yaml
+from jury_adapters.critic.yaml import read_yaml
 
 PLACEHOLDERS: dict[str, str] = {
     **{name: field for field, names in NAMES.items() for name in names},
@@ -27,6 +26,7 @@ not know who wrote an answer."""
 YES_NO = Labels({"YES": "pass", "NO": "fail", "UNSURE": "abstain"})
 """The answers of a rubric that declares none."""
 
+_BUNDLED = Path(__file__).with_name("rubrics")
 _FIELD = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}", re.ASCII)
 _CRITERION = """\
 Does the answer meet this criterion?
@@ -141,7 +141,13 @@ class Rubric(Frozen):
         Raises:
             InputError: the file cannot be read, or is not a rubric.
         """
-        return _of_mapping(read_yaml(Path(path)), str(path), Path(path).stem)
+        found = read_yaml(Path(path))
+        if not isinstance(found, dict):
+            raise InputError(f"{path}: a rubric is a mapping of keys to values")
+        try:
+            return Rubric.model_validate({"name": Path(path).stem, **found})
+        except ValidationError as error:
+            raise InputError(f"{path}: {problems_of(error)}") from None
 
     @classmethod
     def from_criteria(cls, criterion: str, *, name: str = "criteria") -> "Rubric":
@@ -219,11 +225,9 @@ class Rubric(Frozen):
             name = doubled[0] if doubled else "answer"
             raise ValueError(f"the prompt shows no {name}: write {{{name}}}, with single braces")
         self._check_claims()
-        given: list[tuple[str, str | int | float | None]] = [("empty_answer", self.empty_answer)]
-        given = [] if self.empty_answer is None else given
-        given += [(f"examples.{place}", example.answer) for place, example in enumerate(self.examples)]
-        for place, answer in given:
-            if isinstance(read := self.answers.read(answer), Unreadable):
+        answers = {f"examples.{place}": example.answer for place, example in enumerate(self.examples)}
+        for place, answer in {"empty_answer": self.empty_answer, **answers}.items():
+            if answer is not None and isinstance(read := self.answers.read(answer), Unreadable):
                 raise ValueError(f"{place}: {read}")
         return self
 
@@ -256,8 +260,7 @@ def bundled_rubrics() -> tuple[str, ...]:
     >>> "faithfulness" in bundled_rubrics()
     True
     """
-    files = (resources.files("jury_adapters.critic") / "rubrics").iterdir()
-    return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
+    return tuple(sorted(path.stem for path in _BUNDLED.glob("*.yaml")))
 
 
 def rubric_of(given: "Rubric | str | Path") -> Rubric:
@@ -276,14 +279,4 @@ def rubric_of(given: "Rubric | str | Path") -> Rubric:
 
 @cache
 def _bundled(name: str) -> Rubric:
-    text = (resources.files("jury_adapters.critic") / "rubrics" / f"{name}.yaml").read_text(encoding="utf-8")
-    return _of_mapping(parse_yaml(text, f"{name}.yaml"), f"{name}.yaml", name)
-
-
-def _of_mapping(found: Any, source: str, name: str) -> Rubric:
-    if not isinstance(found, dict):
-        raise InputError(f"{source}: a rubric is a mapping of keys to values")
-    try:
-        return Rubric.model_validate({"name": name, **found})
-    except ValidationError as error:
-        raise InputError(f"{source}: {problems_of(error)}") from None
+    return Rubric.from_yaml(_BUNDLED / f"{name}.yaml")

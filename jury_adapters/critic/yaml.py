@@ -69,8 +69,7 @@ def parse_yaml(text: str, name: str = "the text") -> Any:
     if len(text) > _LONGEST:
         raise InputError(f"{name}: longer than {_LONGEST:,} characters")
     try:
-        loader = _Loader(text)
-        return loader.get_single_data()
+        return _Loader(text).get_single_data()
     except yaml.MarkedYAMLError as error:
         line = "" if error.problem_mark is None else f", line {error.problem_mark.line + 1}"
         raise InputError(f"{name}{line}: {error.problem or error.context}") from None

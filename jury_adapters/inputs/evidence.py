@@ -1,7 +1,7 @@
 """Evidence: what a tool found, as against what the model wrote itself and the tool only gave back."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from jury_adapters.core.case import Step
@@ -48,7 +48,7 @@ def evidence_in(step: Step, answer: str | None = None, evidence: Callable[[Step]
         return None
     if evidence is not None or step.echo or is_answer(step, answer):
         return output if evidence is not None and evidence(step) else None
-    told = [*_texts(step.arguments)]
+    told = _texts(step.arguments)
     for text in told:
         if len(text.split()) >= 6:  # a shorter one is found in pages too
             output = output.replace(text, "…")
@@ -61,10 +61,9 @@ def is_answer(step: Step, answer: str | None) -> bool:
     return not step.echo and (step.output or "").strip() == (answer or "").strip() != ""
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts and numbers in the arguments of a call."""
+def _texts(value: Any) -> list[str]:
+    """Return the texts and numbers in the arguments of a call."""
     if isinstance(value, Mapping | list | tuple):
-        for inside in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(inside)
-    elif value is not None:
-        yield str(value)
+        inside = value.values() if isinstance(value, Mapping) else value
+        return [text for one in inside for text in _texts(one)]
+    return [] if value is None else [str(value)]

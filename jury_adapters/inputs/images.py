@@ -7,13 +7,13 @@ refused at no cost. The formats are those that vendors accept: PNG, JPEG, GIF an
 import base64
 import os
 import re
-import stat
 import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from jury_adapters.core.case import Image
+from jury_adapters.core.files import check_regular
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import InputError
 from jury_adapters.inputs.messages import field_of, first_of, role_of
@@ -48,9 +48,8 @@ def read_image(source: str | os.PathLike[str] | bytes, *, part: Part = "context"
     if isinstance(source, str) and re.match(r"(?i)[a-z][a-z0-9+.-]+:", text) and not re.match(r"(?i)[a-z]:[\\/]", text):
         return _of_address(text, part)
     try:
-        with os.fdopen(os.open(source, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # a pipe would be waited for
-                raise InputError("it is not a regular file")
+        check_regular(source)
+        with Path(source).open("rb") as file:
             return _of_bytes(file.read(MAX_BYTES + 1), part)
     except (OSError, ValueError) as error:
         raise InputError(f"{visible(Path(source).name)}: {getattr(error, 'strerror', None) or error}") from None
@@ -174,8 +173,7 @@ def _jpeg(data: bytes) -> tuple[int, int]:
         if data[at] != 0xFF or length < 2 or marker == 0xDA:
             break
         if 0xC0 <= marker < 0xD0 and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack_from(">HH", data, at + 5)
-            return width, height
+            return struct.unpack_from(">HH", data, at + 5)[::-1]  # the height comes first
         at += 2 + length
     return 0, 0
 

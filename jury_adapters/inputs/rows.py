@@ -40,13 +40,15 @@ def case_of_row(
     ('7', 'In 2018.', {'topic': 'ferry'})
     """
     case = default_case(run_of_row(row, field_map), evidence, remedy=_REMEDY)
-    plain = {name: row[name] for name in _PLAIN if not missing(row.get(name))}
+    plain = {
+        name: images_of_column(row[name]) if name == "images" else row[name]
+        for name in _PLAIN
+        if not missing(row.get(name))
+    }
     if isinstance(called := row.get("tools_called"), list):
         plain["steps"] = [
             {_CALL[name]: one for name in _CALL if (one := field_of(call, name)) is not None} or call for call in called
         ]
-    if "images" in plain:
-        plain["images"] = images_of_column(plain["images"])
     try:
         return Case.of(case, plain) if plain else case
     except ConfigurationError as error:

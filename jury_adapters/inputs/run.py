@@ -137,10 +137,8 @@ def _turn(took: _Part, gave: _Part) -> Turn:
 
 def _steps(heard: tuple[Step, ...], read: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return the steps that were heard, unless the messages know more calls; calls of inner agents are heard only."""
-    if not heard:
-        return read
     ran, told = (Counter(one.tool for one in steps if one.tool) for steps in (heard, read))
-    if not ran - told and told - ran:
+    if not heard or (not ran - told and told - ran):
         return read
     return heard + tuple(one for one in read if one.tool and one.tool not in ran)
 
@@ -151,7 +149,7 @@ def _read(value: Any, wanted: str, before: Any = None) -> _Part:
     Raises:
         InputError: it is not known which of the outputs is the answer.
     """
-    value, before = _updated(value), _updated(before)
+    value, before = updated(value), updated(before)
     given = _fields(value)
     if given is None:
         return {} if missing(value) or value == [] else _unnamed(value, wanted)
@@ -278,7 +276,7 @@ def _same(one: Any, other: Any) -> bool:
     return one is other or (isinstance(one, str | list | dict) and bool(one == other))  # arrays cannot be asked
 
 
-def _updated(value: Any) -> Any:
+def updated(value: Any) -> Any:
     """Return the state that a node of LangGraph writes, where it returns a ``Command`` or several."""
     many = value if isinstance(value, list | tuple) else [value]
     if not any(type(one).__name__ == "Command" and hasattr(one, "goto") for one in many):

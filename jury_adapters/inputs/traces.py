@@ -163,8 +163,8 @@ def _span(row: Mapping[str, Any], attributes: Mapping[str, Any]) -> _Span:
 
 
 def _id_of(row: Mapping[str, Any], what: str) -> str:
-    found = first_of(row, f"{what}Id", f"{what}_id", f"context.{what}_id")
-    return str(found or field_of(row.get("context"), f"{what}_id") or "")
+    inside = field_of(row.get("context"), f"{what}_id")
+    return str(first_of(row, f"{what}Id", f"{what}_id", f"context.{what}_id") or inside or "")
 
 
 def _attributes(pairs: Any) -> dict[str, Any]:

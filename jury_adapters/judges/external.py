@@ -116,8 +116,7 @@ class ExternalJudge(Judge):
         self._evaluator, self._function = evaluator, evaluator if method == "__call__" else getattr(evaluator, method)
         self.evaluator = f"{self._function.__module__}.{getattr(self._function, '__qualname__', own)}"
         required = {one for one, parameter in self._parameters.items() if parameter.default is parameter.empty}
-        unknown = required - {*_FIELDS, "case", "run", "example"}
-        if unknown:
+        if unknown := required - {*_FIELDS, "case", "run", "example"}:
             raise ConfigurationError(
                 f"the parameter {min(unknown)!r} is no field of a case; give a function that fills it, such as "
                 f"lambda case: evaluator({min(unknown)}=case.metadata[...], outputs=case.answer)"

@@ -1,6 +1,7 @@
 """Options of checks: fields of a class, which pydantic validates and describes."""
 
 import dataclasses
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, TypeVar, cast, dataclass_transform
 
@@ -15,7 +16,8 @@ from pydantic import (
 )
 from pydantic.dataclasses import dataclass
 
-from jury_adapters.core.judge import Check
+from jury_adapters.core.case import Case
+from jury_adapters.core.judge import Check, Returned
 from jury_adapters.core.judgment import abstain
 from jury_adapters.core.values import ConfigurationError, problems_of
 
@@ -83,3 +85,14 @@ class DeclaredCheck(Check):
         self.name = self.name or type(self).__name__
         if (threshold := vars(self).get("threshold")) is not None:
             self.pass_mark = threshold
+
+
+class OfAnswer(DeclaredCheck):
+    """Base of checks that read the answer alone."""
+
+    def check(self, case: Case) -> Returned:
+        return NO_ANSWER if case.answer is None else self.read(case.answer)
+
+    @abstractmethod
+    def read(self, answer: str) -> Returned:
+        """Judge an answer."""

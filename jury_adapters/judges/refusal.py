@@ -6,8 +6,7 @@ from jury_adapters.core.judge import Returned
 from jury_adapters.core.judgment import abstain
 from jury_adapters.core.text import visible
 from jury_adapters.grounding import looks_english
-from jury_adapters.judges.options import Flag, declared
-from jury_adapters.judges.text import OfAnswer
+from jury_adapters.judges.options import Flag, OfAnswer, declared
 
 _PLAIN = {0x2018: "'", 0x2019: "'", 0x2BC: "'", 0xA0: " ", ord("*"): None, ord("_"): None, ord("#"): None}
 _OPENING = (

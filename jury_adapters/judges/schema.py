@@ -13,13 +13,13 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Returned
 from jury_adapters.core.judgment import Finding, Judgment, Status
 from jury_adapters.core.text import unique, visible
-from jury_adapters.judges.options import NO_ANSWER, DeclaredCheck, Flag, declared
+from jury_adapters.judges.options import Flag, OfAnswer, declared
 
 _FENCE = re.compile(r"\s*```\w*[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
 
 
 @declared
-class ValidJSON(DeclaredCheck):
+class ValidJSON(OfAnswer):
     """The answer is JSON and, if a schema is given, fits it; with a finding for each place that does not fit.
 
     It is as strict as the programs that read the answer: NaN and Infinity are not JSON, and an object with a key twice
@@ -55,12 +55,10 @@ class ValidJSON(DeclaredCheck):
         """Judge in a thread of its own, so that the time limit holds."""
         return self.check(case)
 
-    def check(self, case: Case) -> Returned:
-        if case.answer is None:
-            return NO_ANSWER
-        fence = _FENCE.fullmatch(case.answer) if self.fenced else None
+    def read(self, answer: str) -> Returned:
+        fence = _FENCE.fullmatch(answer) if self.fenced else None
         try:
-            value = read_json(fence[1] if fence else case.answer)
+            value = read_json(fence[1] if fence else answer)
         except ValueError as error:
             return False, f"it is not JSON: {visible(str(error))}"
         if self.schema is None:

@@ -12,21 +12,10 @@ from jury_adapters.core.judge import Returned
 from jury_adapters.core.judgment import Finding, Judgment, Status, abstain
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import Share
-from jury_adapters.judges.options import NO_ANSWER, DeclaredCheck, Flag, Texts, Whole, declared
+from jury_adapters.judges.options import NO_ANSWER, DeclaredCheck, Flag, OfAnswer, Texts, Whole, declared
 from jury_adapters.judges.schema import matcher, read_json
 
 _SHORT = 60  # characters of a text in a reason
-
-
-class OfAnswer(DeclaredCheck):
-    """Base of checks that read the answer alone."""
-
-    def check(self, case: Case) -> Returned:
-        return NO_ANSWER if case.answer is None else self.read(case.answer)
-
-    @abstractmethod
-    def read(self, answer: str) -> Returned:
-        """Judge an answer."""
 
 
 @declared
@@ -166,7 +155,6 @@ class Equals(_OfReference):
     'PASS'
     """
 
-    expected: str | None = None
     exact: Flag = False
     ignore_case: Flag = False
     ignore_width: Flag = False
@@ -200,7 +188,6 @@ class Similar(_OfReference):
     0.8888888888888888
     """
 
-    expected: str | None = None
     threshold: Share = 0.5
 
     def compare(self, answer: str, expected: str) -> Returned:

@@ -1,12 +1,11 @@
 """EachTurn, a judge of conversations that asks another judge about every turn."""
 
-import asyncio
 from collections.abc import Iterator
 from math import ceil
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Scorecard
-from jury_adapters.core.judge import Judge, JudgeLike, ask, judge_of
+from jury_adapters.core.judge import Judge, JudgeLike, ask, ask_together, judge_of
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, abstain
 from jury_adapters.core.values import ROUNDING, ConfigurationError
 from jury_adapters.inputs.evidence import evidence_in
@@ -57,10 +56,9 @@ class EachTurn(Judge):
         turns = {f"turn {number}": turn for number, turn in enumerate(turns_of(case), start=1)}
         if not turns:
             return abstain("the conversation has no turn with an answer of the assistant")
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(ask(self.inner, turn, name)) for name, turn in turns.items()]
+        said = await ask_together(ask(self.inner, turn, name) for name, turn in turns.items())
         card = Scorecard(dict.fromkeys(turns, self.inner), pass_when=ceil(self.pass_mark * len(turns) - ROUNDING))
-        return card.verdict([task.result() for task in tasks])
+        return card.verdict(said)
 
 
 def turns_of(case: Case) -> Iterator[Case]:

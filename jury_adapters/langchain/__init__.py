@@ -3,8 +3,9 @@
 Names are loaded when they are used, so that the callback handler needs ``langchain-core`` alone.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from jury_adapters.core.lazy import loader
 
 if TYPE_CHECKING:  # for type checkers and editors; a test holds it to the table below
     from jury_adapters.langchain.callbacks import JuryCallbackHandler, judge_runs
@@ -40,21 +41,5 @@ __all__ = [
     "offline_client",
     "pass_rate",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = import_module(_HOMES[name])
-    except ModuleNotFoundError as error:
-        if not error.name or error.name.startswith("jury_adapters"):
-            raise
-        package = error.name.partition(".")[0].replace("_", "-")
-        raise ImportError(f"{name} needs {package}: pip install 'jury-adapters[langchain]' {package}") from error
-    found = globals()[name] = getattr(module, name)
-    return found
-
-
-def __dir__() -> list[str]:
-    return [*__all__]
+__getattr__ = loader(__name__, _HOMES, "langchain")
+__dir__ = __all__.copy

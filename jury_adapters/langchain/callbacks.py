@@ -4,7 +4,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from contextvars import ContextVar, Token, copy_context
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from threading import RLock
@@ -22,8 +22,8 @@ from jury_adapters.core.judge import JudgeLike
 from jury_adapters.core.queue import JudgeQueue
 from jury_adapters.core.store import Store
 from jury_adapters.core.values import ConfigurationError, error_text
-from jury_adapters.inputs.messages import role_of, text_of
-from jury_adapters.inputs.run import Run, default_case
+from jury_adapters.inputs.messages import field_of, role_of, text_of
+from jury_adapters.inputs.run import Run, default_case, updated
 
 try:  # LangGraph tells handlers of this class when a graph pauses, at a breakpoint too, and when it goes on
     from langgraph.callbacks import GraphCallbackHandler as _Handler
@@ -251,7 +251,7 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
             node = self._forget(run_id)
             if node is None:
                 return
-            outputs = _written(outputs)
+            outputs = updated(outputs)
             if inputs is not None:  # of a stream they are known at its end
                 node.inputs = _kept(inputs)
             resumed = type(node.inputs).__name__ in ("Command", "NoneType") or (
@@ -282,14 +282,14 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
 
         with tracing_context(enabled=False):
             self._context = copy_context()  # of the next runs
-            await super()._judge(run)
+            return await super()._judge(run)
 
 
 def is_paused(outputs: Any) -> bool:
     """Return whether outputs are no answer: a graph waits for a person, or the last message calls a tool."""
     if isinstance(outputs, Mapping) and outputs.get("__interrupt__"):
         return True
-    return bool(getattr(_last_message(outputs), "tool_calls", None)) and not _structured(outputs)
+    return bool(field_of(_last_message(outputs), "tool_calls")) and field_of(outputs, "structured_response") is None
 
 
 def _pass_on(node: _Node, parent: _Node, outputs: Any, error: BaseException | None) -> None:
@@ -343,25 +343,19 @@ def _no_answer(node: _Node, outputs: Any, streamed: bool, error: BaseException |
 def _blocked(outputs: Any) -> str | None:
     """Return the refusal of a guard, if it is the last message."""
     last = _last_message(outputs)
-    marks = getattr(last, "additional_kwargs", None) or {}
-    is_refusal = role_of(last) in ("assistant", "tool") and (marks.get("jury") or {}).get("kind") == "blocked"
-    return text_of(last) if is_refusal else None
+    return text_of(last) if is_marked(last, "blocked") else None
 
 
-def _written(outputs: Any) -> Any:
-    """Return the state that commands of LangGraph write, and other outputs unchanged."""
-    many = outputs if isinstance(outputs, list | tuple) else [outputs]
-    updates = [one.update for one in many if type(one).__name__ == "Command" and isinstance(one.update, Mapping)]
-    return {name: value for update in reversed(updates) for name, value in update.items()} if updates else outputs
+def is_marked(message: Any, kind: str, by: str = "") -> bool:
+    """Return whether a message, of a model or of a tool, is one of a guard."""
+    marks = field_of(field_of(message, "additional_kwargs"), "jury")
+    told = field_of(marks, "kind") == kind and by in ("", field_of(marks, "by"))
+    return told and role_of(message) in ("assistant", "tool")
 
 
 def _last_message(outputs: Any) -> Any:
     messages = outputs.get("messages") if isinstance(outputs, Mapping) else outputs
     return messages[-1] if isinstance(messages, list | tuple) and messages else messages
-
-
-def _structured(outputs: Any) -> bool:
-    return isinstance(outputs, Mapping) and outputs.get("structured_response") is not None
 
 
 def _text(value: Any) -> str:
@@ -397,8 +391,8 @@ def _ids_around(run_id: UUID | None) -> Iterator[UUID]:
         yield from (UUID(segment[-36:]) for segment in reversed(tree.dotted_order.split(".")))
 
 
-class judge_runs:  # noqa: N801 - it reads as a function: `with judge_runs(jury):`
-    """Block whose runs of LangChain are judged, for code that takes no callbacks; ``with`` or ``async with``.
+class judge_runs(JuryCallbackHandler):  # noqa: N801 - it reads as a function: `with judge_runs(jury):`
+    """Handler of a block whose runs are judged, for code that takes no callbacks; ``with`` or ``async with``.
 
     The block waits at its end until its runs are judged, at most ``exit_timeout`` seconds. Runs in threads that were
     started without a copy of the context are not seen. Of blocks inside each other, the innermost judges.
@@ -413,29 +407,25 @@ class judge_runs:  # noqa: N801 - it reads as a function: `with judge_runs(jury)
     0
     """
 
-    def __init__(self, jury: JudgeLike, **options: Any) -> None:
-        self.handler = JuryCallbackHandler(jury, **options)
-        self._tokens: list[Token[JuryCallbackHandler | None]] = []
-
-    def __enter__(self) -> JuryCallbackHandler:
+    def __enter__(self) -> Self:
         _register()
-        self._tokens.append(_HOOK.set(self.handler))
-        return self.handler
+        self._token = _HOOK.set(self)
+        return self
 
     def _leave(self) -> None:
         with suppress(ValueError):  # the block was entered in another context
-            _HOOK.reset(self._tokens.pop())
+            _HOOK.reset(self._token)
 
     def __exit__(self, *_: object) -> None:
         self._leave()
-        self.handler.close()
+        self.close()
 
-    async def __aenter__(self) -> JuryCallbackHandler:
+    async def __aenter__(self) -> Self:
         return self.__enter__()
 
     async def __aexit__(self, *_: object) -> None:
         self._leave()
-        await self.handler.aclose()
+        await self.aclose()
 
 
 _HOOK: ContextVar[JuryCallbackHandler | None] = ContextVar("jury_runs", default=None)

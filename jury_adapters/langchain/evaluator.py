@@ -10,7 +10,7 @@ from langsmith import tracing_context
 from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
 from langsmith.schemas import Example
 from langsmith.schemas import Run as TracedRun
-from pydantic import PrivateAttr
+from pydantic import Field
 
 from jury_adapters.core import loop
 from jury_adapters.core.asking import Asking
@@ -19,10 +19,11 @@ from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.combinators import Fallbacks
 from jury_adapters.core.ensemble import Jury, Scorecard
-from jury_adapters.core.judge import Judge, JudgeLike, judge
+from jury_adapters.core.judge import Judge, JudgeLike
 from jury_adapters.core.judgment import Judgment, Status, abstain
 from jury_adapters.core.store import Store
 from jury_adapters.core.values import InputError, without_keys
+from jury_adapters.critic.pairwise import in_both_orders
 from jury_adapters.inputs.run import Run, default_case
 from jury_adapters.langchain.callbacks import is_paused
 
@@ -38,12 +39,7 @@ class JuryEvaluationResult(EvaluationResult):
         verdict: the judgment; None if the criterion or juror was not asked.
     """
 
-    _verdict: Judgment | None = PrivateAttr(default=None)
-
-    @property
-    def verdict(self) -> Judgment | None:
-        """The judgment."""
-        return self._verdict
+    verdict: Judgment | None = Field(None, exclude=True, repr=False)
 
 
 class JuryEvaluator(RunEvaluator):
@@ -147,23 +143,21 @@ class JuryEvaluator(RunEvaluator):
         return self._answered(await self._judged(_row(inputs, outputs, reference_outputs, context, metadata)))
 
     async def _judged(self, run: Run) -> Judgment:
+        if run.error is None and is_paused(run.outputs):
+            return abstain("the run waits for a person, and has no answer yet", critic=self.asking.judge.name)
         with nullcontext() if self.trace else tracing_context(enabled=False):
-            if run.error is None and is_paused(run.outputs):
-                judgment = abstain("the run waits for a person, and has no answer yet", critic=self.asking.judge.name)
-            else:
-                judgment = (await self.asking.ajudged(run)).judgment
-        return judgment
+            return (await self.asking.ajudged(run)).judgment
 
     def _results(self, run: TracedRun, judgment: Judgment) -> EvaluationResults:
         self.statuses[str(run.id)] = judgment.status
         if len(self.statuses) > _MOST_KEPT:
             self.statuses.pop(next(iter(self.statuses)), None)
-        results: list[EvaluationResult] = []
-        for key, one in self._parts(judgment, bool(run.error)).items():
-            result = JuryEvaluationResult(key=key, value=value_of(one), **facts_of(one))
-            result._verdict = one
-            results.append(result)
-        return {"results": results}
+        parts = self._parts(judgment, bool(run.error)).items()
+        return {
+            "results": [
+                JuryEvaluationResult(key=key, value=value_of(one), verdict=one, **facts_of(one)) for key, one in parts
+            ]
+        }
 
     def _answered(self, judgment: Judgment) -> Any:
         results = [{"key": key, **facts_of(one)} for key, one in self._parts(judgment, False).items()]
@@ -180,9 +174,9 @@ class JuryPairwiseEvaluator:
     """Jury as a comparative evaluator, for ``evaluate((experiment_a, experiment_b), evaluators=[...])``.
 
     The jury sees a case with two ``candidates`` and says ``A``, ``B`` or ``tie``. It is asked in both orders, and a
-    preference that changes with the order is a tie. The better run gets 1.0 and the other 0.0; a tie is 0.5 each. Of
-    three or more runs, each is compared with each, and the score is the mean. A run that failed loses against one that
-    did not, and the jury is not asked. Without a decision there is no score.
+    preference that changes with the order is a tie; see :class:`PairwiseCritic`. The better run gets 1.0 and the other
+    0.0; a tie is 0.5 each. Of three or more runs, each is compared with each, and the score is the mean. A run that
+    failed loses against one that did not, and the jury is not asked. Without a decision there is no score.
 
     Args:
         jury: a judge with the labels ``A``, ``B`` and ``tie``, or a function of a case.
@@ -191,6 +185,9 @@ class JuryPairwiseEvaluator:
         trace: whether LangSmith traces what the jury does.
         store: where judgments are kept.
         budget: the limit on spending.
+
+    Raises:
+        ConfigurationError: the jury declares other labels.
 
     >>> longer = JuryPairwiseEvaluator(lambda case: "A" if len(case.candidates[0]) > 2 else "B", key="longer")
     >>> longer.__name__
@@ -207,8 +204,7 @@ class JuryPairwiseEvaluator:
         store: Store | None = None,
         budget: Budget | None = None,
     ) -> None:
-        judges = jury if isinstance(jury, Judge) else judge(jury, labels=[*_SHARES])
-        self.asking = Asking(judges, self._pair, store, budget)
+        self.asking = Asking(in_both_orders(jury), self._pair, store, budget)
         self.key = self.__name__ = key or self.asking.judge.name or "preference"
         self.case, self.trace = case, trace
 
@@ -240,16 +236,9 @@ class JuryPairwiseEvaluator:
         if errors:
             label = "" if len(errors) == 2 else "B" if first.error else "A"
             return label, f"the run failed: {'; '.join(errors)}"
-        said = []
-        for one, two, other in ((first, second, {}), (second, first, {"A": "B", "B": "A"})):
-            judgment = (await self.asking.ajudged((one, two))).judgment
-            label = "tie" if judgment.tied else judgment.label or ""
-            said.append((other.get(label, label), judgment.error or judgment.reasoning))
-        labels = {label for label, _ in said}
-        why = " / ".join(dict.fromkeys(text for _, text in said if text)) or "no reason was given"
-        if not labels <= {*_SHARES}:
-            return "", why
-        return (labels.pop(), why) if len(labels) == 1 else ("tie", f"the preference changed with the order; {why}")
+        judgment = (await self.asking.ajudged((first, second))).judgment
+        label = "tie" if judgment.tied else judgment.label or ""
+        return label, judgment.error or judgment.reasoning or "no reason was given"
 
     def _pair(self, runs: Sequence[Run]) -> Case:
         cases = [self.case(run) for run in runs]

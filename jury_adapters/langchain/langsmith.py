@@ -16,7 +16,6 @@ from jury_adapters.core.judgment import Status
 from jury_adapters.langchain.evaluator import JuryEvaluator, facts_of, parts_of, value_of
 
 _Z = 1.959963984540054  # of a two-sided interval of 95 %
-_UNDECIDED = (Status.ABSTAIN, Status.ERROR)
 
 
 def offline_client() -> Client:
@@ -55,17 +54,18 @@ def pass_rate(evaluator: JuryEvaluator, *, key: str = "") -> Callable[[Sequence[
 
     def summary(runs: Sequence[Run], examples: Sequence[Example]) -> dict[str, Any]:
         counts = Counter(evaluator.statuses.get(str(run.id)) for run in runs)
-        decided = sum(counts[status] for status in (Status.PASS, Status.FAIL))
-        said = [f"{counts[Status.PASS]} of {decided} passed"]
-        if decided:  # repetitions of an example are no further examples
-            said_of = [run for run in runs if evaluator.statuses.get(str(run.id)) in (Status.PASS, Status.FAIL)]
-            number = len({run.reference_example_id or run.id for run in said_of})
-            said.append("95 % interval {:.3f} to {:.3f}".format(*wilson(counts[Status.PASS] / decided, number)))
-        said += [f"{counts[status]} {status}" for status in (*_UNDECIDED, Status.LABEL) if counts[status]]
+        decided = [run for run in runs if evaluator.statuses.get(str(run.id)) in (Status.PASS, Status.FAIL)]
+        rate = counts[Status.PASS] / len(decided) if decided else None
+        said = [f"{counts[Status.PASS]} of {len(decided)} passed"]
+        if rate is not None:  # repetitions of an example are no further examples
+            number = len({run.reference_example_id or run.id for run in decided})
+            said.append("95 % interval {:.3f} to {:.3f}".format(*wilson(rate, number)))
+        others = (Status.ABSTAIN, Status.ERROR, Status.LABEL)
+        said += [f"{counts[status]} {status}" for status in others if counts[status]]
         said += [f"{counts[None]} not judged by this evaluator"] if counts[None] else []
         return {
             "key": summary.__name__,
-            "score": counts[Status.PASS] / decided if decided else None,
+            "score": rate,
             "comment": "; ".join(said),
         }
 

@@ -1,6 +1,5 @@
 """JuryMiddleware, which judges the answers of an agent before they enter its state; and what both guards share."""
 
-import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from jury_adapters.core import loop
-from jury_adapters.core.asking import REFUSAL, Asking, JudgedRun, review_of, tell, without_texts
+from jury_adapters.core.asking import REFUSAL, Asking, JudgedRun, reported, review_of, without_texts
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import JudgeLike
@@ -33,12 +32,12 @@ from jury_adapters.core.store import Store
 from jury_adapters.core.values import check_whole, check_word
 from jury_adapters.inputs.messages import text_of
 from jury_adapters.inputs.run import Run, default_case
-from jury_adapters.langchain.runnable import aasked_apart, asked_apart, plain_values
+from jury_adapters.langchain.callbacks import is_marked
+from jury_adapters.langchain.runnable import asked_apart, plain_values
 
 ToolResult = ToolMessage | Command[Any]
 OnFail = Literal["retry", "block", "annotate"]
 OnUndecided = Literal["allow", "block"]
-_log = logging.getLogger(__name__)
 _inner: ContextVar[list[dict[str, Any]] | None] = ContextVar("jury_updates", default=None)
 """What the guards inside this one write to the state for the present draft."""
 
@@ -74,17 +73,11 @@ class Guard(AgentMiddleware[Any, Any, Any]):
 
     def judged(self, run: Run) -> Judgment:
         """Return the judgment of a draft or a call, after ``on_verdict`` was called."""
-        judged = asked_apart(self.asking, run)
-        if self.on_verdict is not None:
-            loop.run(_tell(self.on_verdict, judged))
-        return judged.judgment
+        return loop.run(self.ajudged(run))
 
     async def ajudged(self, run: Run) -> Judgment:
         """Return the judgment of a draft or a call like :meth:`judged`, for asynchronous code."""
-        judged = await aasked_apart(self.asking, run)
-        if self.on_verdict is not None:
-            await _tell(self.on_verdict, judged)
-        return judged.judgment
+        return await reported(await asked_apart(self.asking, run), self.on_verdict)
 
     def marks(self, kind: Literal["blocked", "tool"]) -> dict[str, Any]:
         """Return what marks a message of this guard."""
@@ -336,19 +329,6 @@ def ends_turn(request: ToolCallRequest) -> bool:
     direct = {tool.name: tool.return_direct for tool in getattr(request.runtime, "tools", None) or ()}
     said = next((one for one in reversed(request.state["messages"]) if isinstance(one, AIMessage)), None)
     return all(direct.get(call["name"], True) for call in (said.tool_calls if said else ()))
-
-
-def is_marked(message: object, kind: str, by: str = "") -> bool:
-    """Return whether a message is one of a guard."""
-    marks = message.additional_kwargs.get("jury") if isinstance(message, AIMessage | ToolMessage) else None
-    return isinstance(marks, Mapping) and marks.get("kind") == kind and by in ("", marks.get("by"))
-
-
-async def _tell(sink: Callable[[JudgedRun], Any], judged: JudgedRun) -> None:
-    try:
-        await tell(sink, judged)
-    except Exception:
-        _log.warning("on_verdict= raised", exc_info=True)
 
 
 def _without_streams(callbacks: Any) -> Any:

@@ -64,10 +64,10 @@ class JuryRunnable(Runnable[Any, Judgment]):
         return run.outputs if isinstance(run.outputs, Case) else self.case(run)
 
     def _judged(self, given: Any) -> Judgment:
-        return asked_apart(self.asking, run_of(given)).judgment
+        return loop.run(self._ajudged(given))
 
     async def _ajudged(self, given: Any) -> Judgment:
-        return (await aasked_apart(self.asking, run_of(given))).judgment
+        return (await asked_apart(self.asking, run_of(given))).judgment
 
 
 def jury_node(jury: JudgeLike, *, key: str = "verdict", **options: Any) -> Runnable[Any, dict[str, Any]]:
@@ -102,13 +102,8 @@ def run_of(given: Any) -> Run:
     return Run(inputs={name: fields[name] for name in _ASKED if name in fields} or None, outputs=given)
 
 
-def asked_apart(asking: Asking, run: Any) -> JudgedRun:
+async def asked_apart(asking: Asking, run: Any) -> JudgedRun:
     """Return a run with its judgment; the callbacks, traces and streams around see nothing of it."""
-    return Context().run(loop.run, _untraced(asking, run))
-
-
-async def aasked_apart(asking: Asking, run: Any) -> JudgedRun:
-    """Return a run with its judgment like :func:`asked_apart`, for asynchronous code."""
     return await asyncio.create_task(_untraced(asking, run), context=Context())
 
 

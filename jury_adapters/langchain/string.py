@@ -4,13 +4,13 @@ from typing import Any
 
 from langchain_classic.evaluation.schema import StringEvaluator
 
+from jury_adapters.core import loop
 from jury_adapters.core.asking import Asking
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.judge import JudgeLike
-from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.store import Store
 from jury_adapters.langchain.evaluator import facts_of, value_of
-from jury_adapters.langchain.runnable import aasked_apart, asked_apart
+from jury_adapters.langchain.runnable import asked_apart
 
 
 class JuryStringEvaluator(StringEvaluator):
@@ -44,7 +44,7 @@ class JuryStringEvaluator(StringEvaluator):
         """Take what is given: a jury reads every field of a case, and abstains where it needs another."""
 
     def _evaluate_strings(self, *, prediction: Any, reference: Any = None, input: Any = None, **further: Any) -> Any:  # noqa: A002
-        return _result(asked_apart(self.asking, _fields(prediction, reference, input, further)).judgment)
+        return loop.run(self._aevaluate_strings(prediction=prediction, reference=reference, input=input, **further))
 
     async def _aevaluate_strings(
         self,
@@ -54,14 +54,8 @@ class JuryStringEvaluator(StringEvaluator):
         input: Any = None,  # noqa: A002
         **further: Any,
     ) -> Any:
-        return _result((await aasked_apart(self.asking, _fields(prediction, reference, input, further))).judgment)
-
-
-def _fields(prediction: Any, reference: Any, question: Any, further: dict[str, Any]) -> dict[str, Any]:
-    contexts = further.get("contexts", further.get("context"))
-    return {"question": question, "answer": prediction, "reference": reference, "contexts": contexts}
-
-
-def _result(judgment: Judgment) -> dict[str, Any]:
-    facts = facts_of(judgment)
-    return {"score": facts["score"], "value": value_of(judgment), "reasoning": facts["comment"]}
+        contexts = further.get("contexts", further.get("context"))
+        fields = {"question": input, "answer": prediction, "reference": reference, "contexts": contexts}
+        judgment = (await asked_apart(self.asking, fields)).judgment
+        facts = facts_of(judgment)
+        return {"score": facts["score"], "value": value_of(judgment), "reasoning": facts["comment"]}

@@ -17,13 +17,8 @@ from jury_adapters.core.store import Store
 from jury_adapters.core.values import ConfigurationError
 from jury_adapters.inputs.messages import field_of
 from jury_adapters.inputs.run import Run, default_case
-from jury_adapters.langchain.middleware import (
-    Guard,
-    OnUndecided,
-    ToolResult,
-    ends_turn,
-    is_marked,
-)
+from jury_adapters.langchain.callbacks import is_marked
+from jury_adapters.langchain.middleware import Guard, OnUndecided, ToolResult, ends_turn
 
 
 class JuryToolGuard(Guard):

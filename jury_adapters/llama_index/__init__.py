@@ -3,8 +3,9 @@
 Names are loaded when they are used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from jury_adapters.core.lazy import loader
 
 if TYPE_CHECKING:  # for type checkers and editors; a test holds it to the table below
     from jury_adapters.llama_index.evaluator import JuryEvaluationResult, JuryEvaluator
@@ -49,20 +50,5 @@ __all__ = [
     "judge_runs",
     "run_of",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = import_module(_HOMES[name])
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("llama_index"):
-            raise
-        raise ImportError(f"{name} needs llama-index-core: pip install 'jury-adapters[llama-index]'") from error
-    found = globals()[name] = getattr(module, name)
-    return found
-
-
-def __dir__() -> list[str]:
-    return [*__all__]
+__getattr__ = loader(__name__, _HOMES, "llama-index", "llama-index-core")
+__dir__ = __all__.copy

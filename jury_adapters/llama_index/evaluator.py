@@ -65,22 +65,17 @@ class JuryEvaluator(BaseEvaluator):
     def evaluate(
         self, query: Any = None, response: Any = None, contexts: Sequence[Any] | None = None, **kwargs: Any
     ) -> JuryEvaluationResult:
-        """Judge a query and a response; also in a notebook, whose loop runs."""
+        """Judge a query and a response, a text or that of an engine, an agent or a workflow; also in a notebook."""
         return loop.run(self._result(query, response, contexts, kwargs, waiting=asyncio._get_running_loop()))
 
     async def aevaluate(
         self, query: Any = None, response: Any = None, contexts: Sequence[Any] | None = None, **kwargs: Any
     ) -> JuryEvaluationResult:
-        """Judge a query and a response, for asynchronous code."""
+        """Judge a query and a response like :meth:`evaluate`, for asynchronous code."""
         return await self._result(query, response, contexts, kwargs)
 
-    def evaluate_response(self, query: Any = None, response: Any = None, **kwargs: Any) -> JuryEvaluationResult:
-        """Judge the response of an engine, an agent or a workflow."""
-        return self.evaluate(query, response, kwargs.pop("contexts", None), **kwargs)
-
-    async def aevaluate_response(self, query: Any = None, response: Any = None, **kwargs: Any) -> JuryEvaluationResult:
-        """Judge the response of an engine, an agent or a workflow, for asynchronous code."""
-        return await self._result(query, response, kwargs.pop("contexts", None), kwargs)
+    evaluate_response = evaluate
+    aevaluate_response = aevaluate
 
     async def _result(
         self, query: Any, response: Any, contexts: Any, given: dict[str, Any], *, waiting: Any = None

@@ -1,7 +1,6 @@
 """JuryGuardQueryEngine, whose answers a jury judges before they are returned; and JuryNodePostprocessor."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from jury_adapters.core import loop
-from jury_adapters.core.asking import REFUSAL, Asking, JudgedRun, review_of, tell, without_texts
+from jury_adapters.core.asking import REFUSAL, Asking, JudgedRun, reported, review_of, without_texts
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import JudgeLike
@@ -22,8 +21,6 @@ from jury_adapters.core.store import Store
 from jury_adapters.core.values import ConfigurationError, check_whole, check_word
 from jury_adapters.inputs.run import Run, default_case
 from jury_adapters.llama_index.reading import again, complete, is_blocked, run_of
-
-_log = logging.getLogger(__name__)
 
 
 class JuryGuardQueryEngine(BaseQueryEngine):
@@ -112,13 +109,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         if is_blocked(response):
             return None
         run = run_of(asked, await complete(response), kind="query", name=type(self.engine).__name__)
-        judged = await self.asking.ajudged(run)
-        try:
-            if self.on_verdict is not None:
-                await tell(self.on_verdict, judged)
-        except Exception:
-            _log.warning("on_verdict= raised", exc_info=True)
-        return judged.judgment
+        return await reported(await self.asking.ajudged(run), self.on_verdict)
 
     def _next(self, asked: QueryBundle, judgments: list[Any]) -> QueryBundle | None:
         """Return the query, later with the reasons, which are set apart and not searched by; None to ask no more."""

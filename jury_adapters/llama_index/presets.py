@@ -7,11 +7,11 @@ from llama_index.core import Settings
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.judge import Judge, JudgeLike, judge
+from jury_adapters.core.judge import Judge, JudgeLike
 from jury_adapters.core.store import Store
 from jury_adapters.core.values import ConfigurationError
 from jury_adapters.critic.critic import Critic
-from jury_adapters.critic.pairwise import PairwiseCritic
+from jury_adapters.critic.pairwise import PairwiseCritic, in_both_orders
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.llama_index.evaluator import JuryEvaluator
 
@@ -174,9 +174,4 @@ class JuryPairwiseEvaluator(_Preset):
         return PairwiseCritic(super()._critic(model))
 
     def _fitting(self, jury: JudgeLike) -> JudgeLike:
-        """Return a jury that asks in both orders."""
-        if isinstance(jury, PairwiseCritic) or (
-            isinstance(jury, Ensemble) and all(isinstance(one, PairwiseCritic) for one in jury.members)
-        ):
-            return jury
-        return PairwiseCritic(jury if isinstance(jury, Judge) else judge(jury, labels=["A", "B", "tie"]))
+        return in_both_orders(jury)

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from importlib import import_module
+from operator import methodcaller
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -73,22 +74,13 @@ async def http_client(sdk: str, timeout: Any) -> Any:
 
     It holds no key and no address, follows no redirect, asks for no compression, and reads bodies up to a limit.
     """
-    pools = await _POOLS.get()
-    kind = sdk, repr(timeout)
-    if kind not in pools:
-        module = sdk_of(sdk)
-        pools[kind] = module.DefaultAsyncHttpxClient(
-            timeout=timeout,
-            follow_redirects=False,
-            headers={"accept-encoding": "identity"},
-            event_hooks={"response": [partial(_bound, http_package(module).ByteStream)]},
-        )
-    return pools[kind]
+    make = partial(_new_http_client, sdk_of(sdk), timeout)
+    return await _HTTP_CLIENTS.setdefault((sdk, repr(timeout)), PerLoop(make, methodcaller("aclose"))).get()
 
 
 def is_sdk_client(value: object) -> bool:
     """Whether a value is an asynchronous client of an SDK."""
-    return type(value).__name__.startswith("Async") and hasattr(value, "with_options") and _root(value) in _SDKS
+    return type(value).__name__.startswith("Async") and hasattr(value, "with_options") and sdk_of_client(value) in _SDKS
 
 
 async def client_of_this_loop(client: Any) -> Any:
@@ -98,13 +90,22 @@ async def client_of_this_loop(client: Any) -> Any:
     """
     if not type(client._client).__name__.endswith("AsyncHttpxClientWrapper"):
         return client
-    return client.with_options(http_client=await http_client(_root(client), client.timeout))
+    return client.with_options(http_client=await http_client(sdk_of_client(client), client.timeout))
 
 
-def _root(value: object) -> str:
-    """Return the SDK of a client, whose class may be derived."""
+def sdk_of_client(value: object) -> str:
+    """Return the name of the SDK of a client, whose class may be derived; "" if it is none."""
     roots = (kind.__module__.partition(".")[0] for kind in type(value).__mro__)
     return next((one for one in roots if one in _SDKS), "")
+
+
+async def _new_http_client(sdk: ModuleType, timeout: Any) -> Any:
+    return sdk.DefaultAsyncHttpxClient(
+        timeout=timeout,
+        follow_redirects=False,
+        headers={"accept-encoding": "identity"},
+        event_hooks={"response": [partial(_bound, http_package(sdk).ByteStream)]},
+    )
 
 
 async def _bound(make_stream: Callable[[bytes], Any], response: Any) -> None:
@@ -121,19 +122,9 @@ async def _bound(make_stream: Callable[[bytes], Any], response: Any) -> None:
     await response.stream.aclose()
     if len(body) > limit and not failed:
         raise bad_reply(f"the body is larger than {limit // 2**20} MiB")
-    if failed:
-        response.headers.pop("content-encoding", None)
+    response.headers.pop("content-encoding", None)
     response.stream = make_stream(bytes(body[:limit]))
 
 
-async def _no_pools() -> dict[tuple[str, str], Any]:
-    return {}
-
-
-async def _close_pools(pools: dict[tuple[str, str], Any]) -> None:
-    for http in pools.values():
-        await http.aclose()
-
-
 _SDKS = ("openai", "anthropic")
-_POOLS = PerLoop(_no_pools, _close_pools)
+_HTTP_CLIENTS: dict[tuple[str, str], PerLoop[Any]] = {}

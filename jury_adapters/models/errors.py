@@ -30,6 +30,9 @@ _STATUS_OF = {
     "rate_limit_error": 429, "rate_limit_exceeded": 429, "insufficient_quota": 429, "api_error": 500,
     "server_error": 500, "timeout_error": 504, "overloaded_error": 529,
 }  # fmt: skip
+_KIND_OF_STATUS: dict[int, Kind] = {
+    401: "account", 402: "account", 408: "timeout", 409: "unavailable", 429: "rate_limited"
+}  # fmt: skip
 _TRANSIENT: frozenset[Kind] = frozenset({"rate_limited", "unavailable", "timeout", "bad_reply"})
 # By the names of exception classes, of the SDKs, of httpx and of langchain-core: none of them is imported for this.
 _KIND_OF_CLASS: dict[str, Kind] = {
@@ -155,12 +158,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _kind_of(status: int, detail: Mapping[str, Any], text: str) -> Kind:
     codes = {str(detail.get(key)).lower() for key in ("code", "type", "status")}
-    if status in (401, 402) or (status == 400 and _NO_CREDIT in text.lower()):
+    is_account = bool(codes & _ACCOUNT) and status in (400, 403, 429)  # a 403 alone may be the moderation of one text
+    if is_account or (status == 400 and _NO_CREDIT in text.lower()):
         return "account"
-    if codes & _ACCOUNT and status in (400, 403, 429):  # a 403 alone may be the moderation of one text
-        return "account"
-    if status == 429:
-        return "rate_limited"
-    if status == 408:
-        return "timeout"
-    return "unavailable" if status == 409 or status >= 500 else "refused" if status >= 400 else "bad_reply"
+    others: Kind = "unavailable" if status >= 500 else "refused" if status >= 400 else "bad_reply"
+    return _KIND_OF_STATUS.get(status, others)

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from jury_adapters.core.values import ConfigurationError
 from jury_adapters.models.base import ChatModel
+from jury_adapters.models.clients import sdk_of_client
 from jury_adapters.models.keys import Key
 from jury_adapters.models.objects import FunctionModel
 from jury_adapters.models.prices import SET
@@ -100,8 +101,7 @@ def model_of(given: Any) -> ChatModel:
 
 
 def _key_of_client(client: Any, prefix: str, vendor: Vendor) -> Key:
-    roots = {kind.__module__.partition(".")[0] for kind in type(client).__mro__}
-    if vendor.sdk not in roots or not inspect.iscoroutinefunction(getattr(client, "post", None)):
+    if sdk_of_client(client) != vendor.sdk or not inspect.iscoroutinefunction(getattr(client, "post", None)):
         raise ConfigurationError(
             f"client= takes an asynchronous client of the {vendor.sdk} SDK, not {type(client).__name__}"
         )

@@ -121,22 +121,25 @@ class SdkModel(Priced):
 
     async def _make_sender(self) -> Callable[[Body], Awaitable[bytes]]:
         """Return what sends a body on the running loop, and returns the content of the answer."""
-        client = self._given or getattr(self._sdk, self._protocol.client)(
-            api_key=self._key.reveal(),
-            base_url=self.address,
-            max_retries=0,
-            timeout=self._timeout,
-            http_client=await http_client(self._vendor.sdk, self._timeout),
-        )
         if self._given is not None:
-            client = (await client_of_this_loop(client)).with_options(max_retries=0)
-        elif not self._own:
-            client.organization, client.project, client.auth_token, client._custom_headers = None, None, None, {}
-        if self._given is None and find_spec("aiohttp") is not None and not getproxies():
-            from jury_adapters.models.wire import Wire
+            client = (await client_of_this_loop(self._given)).with_options(max_retries=0)
+            return partial(self._by_sdk, client)
+        http = await http_client(self._vendor.sdk, self._timeout)
+        client = self.client(http, max_retries=0, timeout=self._timeout)
+        if find_spec("aiohttp") is None or getproxies():
+            return partial(self._by_sdk, client)
+        from jury_adapters.models.wire import Wire
 
-            return Wire(client, self._protocol.path, self._http).post
-        return partial(self._by_sdk, client)
+        return Wire(client, self._protocol.path, self._http).post
+
+    def client(self, http: Any, **options: Any) -> Any:
+        """Return a client of the SDK, with this HTTP client; only the vendor's own server gets its environment."""
+        made = getattr(self._sdk, self._protocol.client)(
+            api_key=self._key.reveal(), base_url=self.address, http_client=http, **options
+        )
+        if not self._own:
+            made.organization, made.project, made.auth_token, made._custom_headers = None, None, None, {}
+        return made
 
     async def _by_sdk(self, client: Any, body: Body) -> bytes:
         kind, options = self._http.Response, {"follow_redirects": False}

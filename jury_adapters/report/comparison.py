@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from jury_adapters.core.results import Result, read_results
+from jury_adapters.core.results import Result
 from jury_adapters.core.values import InputError
 from jury_adapters.report.counting import (
     BY_ERRORS,
     CONTESTED,
-    Entry,
-    case_of,
     failed_by_errors,
     key_of,
     name_of,
     parts_of,
-    result_of,
     word_of,
 )
 from jury_adapters.report.render import Item, Rendering, Table
@@ -27,8 +24,8 @@ from jury_adapters.report.report import Report, item_of
 from jury_adapters.report.summary import Summary, percents, votes_of
 from jury_adapters.stats import Figure, pass_rate
 from jury_adapters.stats import compare as difference
+from jury_adapters.stats.votes import Results, case_of, results_of
 
-Source = str | Path | Iterable[Entry]
 Names = tuple[str, str]
 _MOST_ROWS = 15
 
@@ -59,7 +56,7 @@ class Comparison(Rendering):
         return {"difference": asdict(self.figure), **super().to_dict()}
 
 
-def compare(a: Source, b: Source, *, names: Names = ("a", "b"), pass_labels: Iterable[Any] = ()) -> Comparison:
+def compare(a: Results, b: Results, *, names: Names = ("a", "b"), pass_labels: Iterable[Any] = ()) -> Comparison:
     """Compare two batches on the cases that are in both. A case is known by its id; without one by its content.
 
     Args:
@@ -87,8 +84,7 @@ def compare(a: Source, b: Source, *, names: Names = ("a", "b"), pass_labels: Ite
     )
     alone = [[key for key in one if key not in moves] for one in said]
     wanted = {*changed[:CONTESTED], *(key for keys in alone for key in keys[:1])}
-    again = [read_results(one) if isinstance(one, str | Path) else map(result_of, one) for one in sources]
-    picked = [{key: one for one in found if (key := key_of(one)) in wanted} for found in again]
+    picked = [{key: one for one in results_of(source) if (key := key_of(one)) in wanted} for source in sources]
     examples = ["".join(name_of(one[key]) for key in keys[:1]) for one, keys in zip(picked, alone, strict=True)]
     if not moves:
         has = " and ".join(f"{name} has {example!r}" for name, example in zip(names, examples, strict=True))
@@ -118,20 +114,18 @@ def _verdicts(summary: Summary) -> dict[int, str]:
 def _warnings(sides: Sequence[Summary], names: Names, alone: Sequence[int], examples: Sequence[str]) -> Table:
     """Return what a reader must know beside the difference."""
     missing = zip(names, alone, examples, strict=True)
-    rows = [(f"cases in {name} only, such as {one!r}: not counted", n) for name, n, one in missing if n]
-    rows += [
-        (f"FAIL of {name} only because judges broke: not counted", side.failed_by_errors)
-        for side, name in zip(sides, names, strict=True)
-        if side.failed_by_errors
-    ]
-    if sides[0].juries.keys() != sides[1].juries.keys():
-        rows.append(
-            (
-                "juries that differ: the difference is not one of the answers alone",
-                len({*sides[0].juries, *sides[1].juries}),
-            )
-        )
-    return Table("Warnings", ("warning", "#number"), tuple(rows))
+    juries = [side.juries.keys() for side in sides]
+    counts = {
+        **{f"cases in {name} only, such as {one!r}: not counted": n for name, n, one in missing},
+        **{
+            f"FAIL of {name} only because judges broke: not counted": side.failed_by_errors
+            for side, name in zip(sides, names, strict=True)
+        },
+        "juries that differ: the difference is not one of the answers alone": len(juries[0] | juries[1])
+        if juries[0] != juries[1]
+        else 0,
+    }
+    return Table("Warnings", ("warning", "#number"), tuple((text, n) for text, n in counts.items() if n))
 
 
 def _figures(sides: Sequence[Summary], names: Names, both: Collection[int]) -> tuple[Figure, list[Table]]:

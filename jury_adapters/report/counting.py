@@ -12,19 +12,17 @@ from heapq import heappush, heappushpop
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.results import Result
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import ROUNDING, ConfigurationError
+from jury_adapters.stats.votes import NOTHING, Entry, case_of, result_of
 
-Entry = Result | Judgment | tuple[Case | None, Judgment]
 Path = tuple[str, ...]
 """The names of the tiers, criteria and juries around a judge, then its own."""
 
 CONTESTED = 1000
 BY_ERRORS = "FAIL only because judges broke"
-_NOTHING = Case().content_hash
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 _URGENCY = {Status.ERROR: 3.0, Status.ABSTAIN: 2.0, Status.FAIL: 0.1}  # beside the doubt, which is in 0..1
 _INSIDE = {"cascade": "tier", "scorecard": "criterion", "all_of": "criterion", "any_of": "criterion"}
@@ -105,7 +103,7 @@ class Counting:
         if number == len(self.patterns):
             self.patterns.append(Pattern(_bare(shape), label, failed, by_errors, reasons))
         copy = hash((known, case.content_hash)) if known and label is not None else 0
-        content = 0 if failed or case.content_hash == _NOTHING else hash(case.content_hash)
+        content = 0 if failed or case.content_hash == NOTHING else hash(case.content_hash)
         group = 0 if result.group is None else hash(result.group)
         links = {"keys": known, "contents": content, "groups": group, "copies": copy}
         for name, value in {"places": number, **links}.items():
@@ -171,19 +169,6 @@ class Counting:
         return found
 
 
-def result_of(entry: Entry) -> Result:
-    """Return an entry as a result."""
-    if isinstance(entry, Result):
-        return entry
-    case, judgment = (None, entry) if isinstance(entry, Judgment) else entry
-    return Result(jury="", case=case, judgment=judgment)
-
-
-def case_of(result: Result) -> Case:
-    """Return the case of a result; one that has the id alone if there is none."""
-    return result.case or Case(id=result.judgment.case_id)
-
-
 def name_of(result: Result) -> str:
     """Return the name by which a reader finds a case: its id, or what was asked."""
     return next(filter(None, (getattr(case_of(result), field) for field in ("id", "question", "answer"))), "")
@@ -192,7 +177,7 @@ def name_of(result: Result) -> str:
 def key_of(result: Result) -> int:
     """Return a hash of the id of a case, else of its content, by which cases are matched; 0 if it has neither."""
     known = case_of(result).id or case_of(result).content_hash
-    return 0 if known == _NOTHING else hash(known)
+    return 0 if known == NOTHING else hash(known)
 
 
 def is_single(judgment: Judgment) -> bool:

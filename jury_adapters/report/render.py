@@ -113,19 +113,6 @@ def print_tables(tables: Iterable[Table], to: Console | None = None) -> None:
         to.print(text.Text(visible(one.note, LONGEST_NOTE) + "\n" * bool(one.note), "dim"))
 
 
-def to_text(tables: Iterable[Table], *, width: int = 120) -> str:
-    """Return tables as plain text.
-
-    Args:
-        tables: the tables.
-        width: the most characters of a line.
-    """
-    plain = Console(width=width, color_system=None, force_jupyter=False, force_terminal=False)
-    with plain.capture() as found:
-        print_tables(tables, plain)
-    return "\n".join(line.rstrip() for line in found.get().splitlines()).strip()
-
-
 # Markdown.
 
 # Sentences and numbers of our own. Domains, mentions, references to issues, formulas and markup do not match.
@@ -140,24 +127,6 @@ def inert(text: str, longest: int = LONGEST_CELL) -> str:
     """
     line = visible(text, longest).strip()
     return line if _PLAIN.fullmatch(line) else f"`{line.replace('`', chr(39)).replace('|', '¦')}`"
-
-
-def to_markdown(title: str, tables: Iterable[Table]) -> str:
-    """Return tables as Markdown.
-
-    Args:
-        title: the heading; empty for none.
-        tables: the tables.
-    """
-    lines = [f"## {inert(title)}", ""] if title else []
-    for one in tables:
-        names = [inert(name.removeprefix("#")) for name in one.columns]
-        marks = ["---:" if name.startswith("#") else "---" for name in one.columns]
-        cells = [[inert(text_of(cell)) for cell in row] for row in one.rows]
-        grid = [*(f"| {' | '.join(row)} |" for row in (names, marks, *cells)), ""] if cells else []
-        lines += [f"### {inert(one.title)}", "", *grid]
-        lines += [inert(one.note, LONGEST_NOTE), ""] if one.note else []
-    return "\n".join(lines)
 
 
 # The page.
@@ -258,7 +227,15 @@ class Rendering:
 
     def to_markdown(self) -> str:
         """Return the tables as Markdown, such as for a pull request."""
-        return to_markdown(self.title, self.tables())
+        lines = [f"## {inert(self.title)}", ""] if self.title else []
+        for one in self.tables():
+            names = [inert(name.removeprefix("#")) for name in one.columns]
+            marks = ["---:" if name.startswith("#") else "---" for name in one.columns]
+            cells = [[inert(text_of(cell)) for cell in row] for row in one.rows]
+            grid = [*(f"| {' | '.join(row)} |" for row in (names, marks, *cells)), ""] if cells else []
+            lines += [f"### {inert(one.title)}", "", *grid]
+            lines += [inert(one.note, LONGEST_NOTE), ""] if one.note else []
+        return "\n".join(lines)
 
     def to_html(self) -> str:
         """Return the page: one file, which also works without its script."""
@@ -268,7 +245,10 @@ class Rendering:
         return "".join(to_html(self.title, self.tables(), whole=False))
 
     def __str__(self) -> str:
-        return to_text(self.tables())
+        plain = Console(width=120, color_system=None, force_jupyter=False, force_terminal=False)
+        with plain.capture() as found:
+            self.print(plain)
+        return "\n".join(line.rstrip() for line in found.get().splitlines()).strip()
 
     def print(self, console: Console | None = None) -> None:
         """Print the tables in the terminal.
@@ -279,7 +259,7 @@ class Rendering:
         print_tables(self.tables(), console)
 
     def write(self, path: str | Path) -> Path:
-        """Write a file, and return its path.
+        """Write a file as a whole, and return its path.
 
         Args:
             path: it ends in ``.html``, ``.md`` or ``.json``. The file is complete or not there.
@@ -287,35 +267,20 @@ class Rendering:
         Raises:
             ConfigurationError: it ends otherwise, cannot be written, or is an input.
         """
-        forms: dict[str, Callable[[], str | Iterable[str]]] = {
+        forms: dict[str, Callable[[], Iterable[str]]] = {
             ".html": lambda: to_html(self.title, self.tables(), self.items()),
-            ".md": self.to_markdown,
-            ".json": self.to_json,
+            ".md": lambda: [self.to_markdown()],
+            ".json": lambda: [self.to_json()],
         }
-        form = forms.get(Path(path).suffix.lower())
+        path = Path(path)
+        form = forms.get(path.suffix.lower())
         if form is None:
             raise ConfigurationError(f"a report is written to a file that ends in {', '.join(forms)}; not {path}")
-        return write(path, form(), inputs=self.inputs)
-
-
-def write(path: str | Path, text: str | Iterable[str], *, inputs: Iterable[str | Path] = ()) -> Path:
-    """Write a file as a whole: beside its place first, then renamed.
-
-    Args:
-        path: the file.
-        text: its text, or pieces of it.
-        inputs: files that it must not replace.
-
-    Raises:
-        ConfigurationError: it is one of the inputs, or it cannot be written.
-    """
-    path = Path(path)
-    target = path.resolve()  # the file that a link names
-    if any(Path(one).exists() and path.exists() and path.samefile(one) for one in inputs):
-        raise ConfigurationError(f"{path} is an input, which a report does not replace; choose another file")
-    try:
-        with replacement(target) as new:
-            new.writelines(piece.encode() for piece in ([text] if isinstance(text, str) else text))
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from None
-    return path
+        if any(one.exists() and path.exists() and path.samefile(one) for one in self.inputs):
+            raise ConfigurationError(f"{path} is an input, which a report does not replace; choose another file")
+        try:
+            with replacement(path.resolve()) as new:  # the file that a link names
+                new.writelines(piece.encode() for piece in form())
+        except OSError as error:
+            raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from None
+        return path

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.results import Result, read_results
-from jury_adapters.report.counting import Entry, case_of, name_of, reasons_of, word_of
+from jury_adapters.core.results import Result
+from jury_adapters.report.counting import name_of, reasons_of, word_of
 from jury_adapters.report.render import Item, Rendering
 from jury_adapters.report.summary import REASONS, Summary, rate_of, votes_of
+from jury_adapters.stats.votes import Results, case_of, results_of
 
 _MARKS = {True: "good", False: "bad", None: "open"}
 
@@ -36,13 +37,11 @@ class Report(Rendering):
     2 cases, 2 decided: 50.0 % pass (95 % interval 9.5 to 90.5)
     """
 
-    def __init__(
-        self, results: str | Path | Iterable[Entry], *, title: str = "", pass_labels: Iterable[Any] = ()
-    ) -> None:
+    def __init__(self, results: Results, *, title: str = "", pass_labels: Iterable[Any] = ()) -> None:
         paths = (Path(results),) if isinstance(results, str | Path) else ()
         self.summary = Summary(pass_labels=pass_labels)
-        for entry in read_results(results) if isinstance(results, str | Path) else results:
-            self.summary.add(entry)
+        for result in results_of(results):
+            self.summary.add(result)
         super().__init__(title or "".join(path.name for path in paths), self.summary.tables(), paths)
 
     def items(self) -> Iterator[Item]:

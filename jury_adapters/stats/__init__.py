@@ -19,11 +19,12 @@ try:
     from jury_adapters.stats.jurors import Reliabilities, against_labels, dawid_skene, reliabilities
     from jury_adapters.stats.planning import cases_for_difference, labels_for_guarantee, labels_for_interval
     from jury_adapters.stats.rates import compare, pass_rate, true_pass_rate
-    from jury_adapters.stats.report import figures_of, table, to_json
+    from jury_adapters.stats.report import figures_of, table
     from jury_adapters.stats.votes import Votes
 except ModuleNotFoundError as error:
-    message = f"statistics need NumPy and SciPy: pip install 'jury-adapters[stats]' ({error})"
-    raise ModuleNotFoundError(message, name=error.name) from None
+    raise ModuleNotFoundError(
+        f"statistics need NumPy and SciPy: pip install 'jury-adapters[stats]' ({error})", name=error.name
+    ) from None
 
 __all__ = [
     "Figure",
@@ -52,6 +53,5 @@ __all__ = [
     "same_model",
     "self_preference",
     "table",
-    "to_json",
     "true_pass_rate",
 ]

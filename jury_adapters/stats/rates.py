@@ -91,7 +91,7 @@ def true_pass_rate(votes: Votes, voter: str = JURY) -> Figure:
         _verdicts(votes, PEOPLE),
         np.nan_to_num(_verdicts(votes, voter), nan=_UNDECIDED),
         votes.groups,
-        facts_of(votes, voter),
+        sample_facts(votes, voter),
         lowest=0.0,
         of=voter,
         note=f"without failed runs of the application: {runs:,}" if runs else "",
@@ -280,7 +280,7 @@ def _correct(
     return replace(found, value=min(1.0, max(lowest, found.value or 0.0)))
 
 
-def facts_of(votes: Votes, voter: str = JURY) -> dict[str, Bools]:
+def sample_facts(votes: Votes, voter: str = JURY) -> dict[str, Bools]:
     """Return the facts about cases that are as frequent among labelled ones, if these are a random sample."""
     said, panel = votes.said(voter), votes.codes[:, votes.panel]
     sure = np.nan_to_num(votes.confidences[:, votes.column(voter)], nan=-1.0)
@@ -298,7 +298,7 @@ def selection(known: Bools, groups: Ints, facts: Mapping[str, Bools]) -> str:
     Args:
         known: per case, whether it has a label.
         groups: the group of each case.
-        facts: facts by name, as of :func:`facts_of`.
+        facts: facts by name, as of :func:`sample_facts`.
     """
     p_values = {fact: random_sample_test(known, holds, groups) for fact, holds in facts.items()}
     if p_values[fact := min(p_values, key=p_values.__getitem__)] >= NOT_RANDOM:

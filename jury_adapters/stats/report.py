@@ -1,8 +1,6 @@
-"""All figures of a batch, as one list, one text table, and JSON."""
+"""All figures of a batch, as one list and as one text table."""
 
-import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 
 import numpy as np
 
@@ -51,13 +49,10 @@ def table(figures: Iterable[Figure]) -> str:
     GPT-4  accuracy   0.750  [0.598, 0.858]  40
            pass rate      -                   0
     """
-    head = ("of", "figure", "value", "95 % interval", "n", "note")
-    body = ((one.of, one.name, *one.texts, f"{one.n:,}", one.note) for one in figures)
-    rows = [head, *(tuple(visible(cell, 400) for cell in row) for row in body)]
+    cells = [
+        ("of", "figure", "value", "95 % interval", "n", "note"),
+        *((one.of, one.name, *one.texts, f"{one.n:,}", one.note) for one in figures),
+    ]
+    rows = [[visible(cell, 400) for cell in row] for row in cells]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map("{:{}{}}".format, row, "<<><><", widths)).rstrip() for row in rows)
-
-
-def to_json(figures: Iterable[Figure]) -> str:
-    """Return figures as a JSON list of objects with the fields of :class:`Figure`."""
-    return json.dumps([asdict(one) for one in figures], indent=2, allow_nan=False)

@@ -1,6 +1,6 @@
 """Votes, a batch of cases as a matrix, which all figures read; and the reader of labels."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite, nan
 from numbers import Real
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from jury_adapters.core.cascade import NO_FAIL, NOT_ALL_PASS
+from jury_adapters.core.cascade import SCREENING
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.results import Result, read_results
@@ -19,7 +19,8 @@ from jury_adapters.stats.figures import Bools, Floats, Ints, Texts
 
 MISSING = -1
 JURY, PEOPLE = "the jury", "human labels"
-Results = str | Path | Iterable[Result | Judgment | tuple[Case | None, Judgment]]
+Entry = Result | Judgment | tuple[Case | None, Judgment]
+Results = str | Path | Iterable[Entry]
 
 MEANINGS = {"pass": "PASS", "true": "PASS", "yes": "PASS", "fail": "FAIL", "false": "FAIL", "no": "FAIL"}
 """The words, without capitals, that mean PASS or FAIL among labels."""
@@ -27,7 +28,7 @@ MEANINGS = {"pass": "PASS", "true": "PASS", "yes": "PASS", "fail": "FAIL", "fals
 _SCALE = ("FAIL", "PASS")
 _MOST_LABELS = 1000
 _NO_PANEL = ("", "scorecard", "all_of", "any_of", "pairwise")  # one judge, or several that answer different questions
-_NOTHING = Case().content_hash
+NOTHING = Case().content_hash
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -98,8 +99,7 @@ class Votes:
         >>> votes.voters, votes.codes.tolist()
         (('short', 'polite', 'the jury'), [[1, 1, 1], [1, 0, 0]])
         """
-        given: Iterable[Any] = read_results(results) if isinstance(results, str | Path) else results
-        return cls._make([_read(one, label, group) for one in given], (), pass_labels)
+        return cls._make([_read(one, label, group) for one in results_of(results)], (), pass_labels)
 
     @classmethod
     def from_rows(
@@ -265,14 +265,29 @@ class _Row(NamedTuple):
     selected: frozenset[str] = frozenset()
 
 
-def _read(one: Any, label: str, group: str) -> _Row:
-    """Read a result, a judgment, or a pair of a case and its judgment."""
-    if not isinstance(one, Result):
-        given, judgment = (None, one) if isinstance(one, Judgment) else one
-        one = Result(jury="", case=given, judgment=judgment)
+def results_of(source: Results) -> Iterator[Result]:
+    """Return the results of a file, or of objects: results, judgments, or pairs of a case and its judgment."""
+    return read_results(source) if isinstance(source, str | Path) else map(result_of, source)
+
+
+def result_of(entry: Entry) -> Result:
+    """Return an entry as a result."""
+    if isinstance(entry, Result):
+        return entry
+    case, judgment = (None, entry) if isinstance(entry, Judgment) else entry
+    return Result(jury="", case=case, judgment=judgment)
+
+
+def case_of(result: Result) -> Case:
+    """Return the case of a result; one that has only its id and its generator if there is none."""
+    return result.case or Case(id=result.judgment.case_id, generator=result.judgment.generator)
+
+
+def _read(one: Result, label: str, group: str) -> _Row:
+    """Read a result."""
     judgment, metadata = one.judgment, one.judgment.case_metadata if one.case is None else one.case.metadata
-    case = one.case or Case(id=judgment.case_id, generator=judgment.generator)
-    content = "" if case.content_hash == _NOTHING else case.content_hash
+    case = case_of(one)
+    content = "" if case.content_hash == NOTHING else case.content_hash
     failed, selected = case.error is not None and not case.answer, set[str]()
     said = {JURY: _vote(judgment, judgment.on)._replace(asked=not failed)}
     for prefix, later, panel in _panels(judgment):
@@ -296,7 +311,7 @@ def _panels(judgment: Judgment) -> list[tuple[str, bool, Judgment]]:
     """Return the parts of a judgment whose jurors answer its question: the prefix, whether it is later, the part."""
     if judgment.voting != "cascade":
         return [] if judgment.voting in _NO_PANEL else [("", False, judgment)]
-    tiers = [tier for tier in judgment.judgments if not tier.by_rule and tier.why not in (NO_FAIL, NOT_ALL_PASS)]
+    tiers = [tier for tier in judgment.judgments if not tier.by_rule and tier.why not in SCREENING.values()]
     return [(f"{tier.tier} / ", place > 0, tier) for place, tier in enumerate(tiers)]
 
 

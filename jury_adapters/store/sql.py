@@ -47,7 +47,6 @@ _SELECT_KEY = "(case_key = ? AND judge = ? AND sample = ?)"  # `IN (VALUES ...)`
 # A hundred rows at a time, so that large cases need little memory.
 _PAGE_OF_JUDGMENTS = """SELECT case_key, judge, sample, content, judgment FROM jury_judgments JOIN jury_cases
     USING (case_key) WHERE (case_key, judge, sample) > (?, ?, ?) ORDER BY case_key, judge, sample LIMIT 100"""
-_PAGE_OF_CASES = "SELECT case_key, content FROM jury_cases WHERE case_key > ? ORDER BY case_key LIMIT 100"
 
 
 class SqlStore(ABC):
@@ -61,7 +60,7 @@ class SqlStore(ABC):
     """
 
     _errors: tuple[type[Exception], ...]
-    _placeholder: str
+    _placeholder = "?"
     _begin: tuple[str, ...]
     _list_tables: str
 
@@ -110,19 +109,17 @@ class SqlStore(ABC):
     def judgments(self) -> Iterator[tuple[Key, Case, Judgment]]:
         """Yield all judgments with their keys and cases, in the order of the keys: those of a case come together.
 
-        Rows are read a page at a time, so others may write meanwhile.
+        Cases have no metadata. Rows are read a page at a time, so others may write meanwhile.
 
         Raises:
             ConfigurationError: the store is closed or cannot be read.
             InputError: a judgment or a case is damaged.
         """
-        for case_key, judge, sample, content, text in self._pages(_PAGE_OF_JUDGMENTS, "", "", -1):
-            yield Key(case_key, judge, sample), self._read(Case, content), self._read(Judgment, text)
-
-    def cases(self) -> Iterator[Case]:
-        """Yield the cases, each once and without its metadata; see :meth:`judgments`."""
-        for _, content in self._pages(_PAGE_OF_CASES, ""):
-            yield self._read(Case, content)
+        last = Key("", "", -1)
+        while rows := self._reads.submit(self._select, _PAGE_OF_JUDGMENTS, *last).result():
+            for *key, content, text in rows:
+                last = Key(*key)
+                yield last, self._read(Case, content), self._read(Judgment, text)
 
     def counts(self) -> Counter[str]:
         """Return the numbers of judgments by status.
@@ -197,12 +194,6 @@ class SqlStore(ABC):
         query = _SELECT + " OR ".join([_SELECT_KEY] * len(asked))
         found = {Key(*key): text for *key, text in self._select(query, *[part for key in asked for part in key])}
         return [found.get(key) for key in keys]
-
-    def _pages(self, query: str, *last: object) -> Iterator[tuple[Any, ...]]:
-        """Yield rows in the order of their first columns, which the query compares with the last row so far."""
-        while rows := self._reads.submit(self._select, query, *last).result():
-            yield from rows
-            last = rows[-1][: len(last)]
 
     def _select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         return list(

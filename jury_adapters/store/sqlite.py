@@ -40,7 +40,6 @@ class Store(SqlStore):
     """
 
     _errors = (sqlite3.Error, UnicodeDecodeError)
-    _placeholder = "?"
     _begin = ("PRAGMA synchronous=FULL", "BEGIN IMMEDIATE")
     _list_tables = "SELECT name FROM sqlite_master"
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from itertools import zip_longest
 from pathlib import PurePath
 from typing import Any
@@ -38,11 +39,11 @@ def difference(path: str, produced: bytes, expected: bytes) -> str:
     if parse is None:
         return _of_text(got, want)
     try:
-        wanted = parse(want)
+        wanted = _exact(parse(want))
     except _NOT_PARSED:
         return _of_text(got, want)
     try:
-        same = parse(got) == wanted
+        same = _exact(parse(got)) == wanted
     except _NOT_PARSED as error:
         return f"it cannot be read: {visible(str(error))}"
     return "" if same else _of_text(got, want) or "the values differ"
@@ -62,14 +63,6 @@ def _decoded(content: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     return None if "\0" in text else text
-
-
-def _json_values(text: str) -> Any:
-    return _exact(json.loads(text, object_pairs_hook=unique))
-
-
-def _yaml_values(text: str) -> Any:
-    return _exact(parse_yaml(text))
 
 
 def _exact(value: Any) -> Any:
@@ -100,8 +93,8 @@ def _canonical(text: str) -> str:
 
 _NOT_PARSED = (ValueError, InputError, RecursionError)
 _PARSERS: dict[str, Callable[[str], Any]] = {
-    ".json": _json_values,
-    ".yaml": _yaml_values,
-    ".yml": _yaml_values,
+    ".json": partial(json.loads, object_pairs_hook=unique),
+    ".yaml": parse_yaml,
+    ".yml": parse_yaml,
     ".xml": _canonical,
 }

@@ -20,7 +20,7 @@ from jury_adapters import (
     judge,
     open_store,
 )
-from jury_adapters.audit import OPERATORS, OWN, audit, check_limits, example_cases, example_pairs, plan_probes
+from jury_adapters.audit import OPERATORS, OWN, audit, example_cases, example_pairs, plan_probes
 from jury_adapters.audit.auditing import holm
 from jury_adapters.audit.operators import example_mutants
 from jury_adapters.grounding import NamesAndNumbers, grounding_screen
@@ -190,7 +190,7 @@ def test_a_stored_audit_is_paid_for_once_and_repeats_are_further_samples(tmp_pat
         asked = len(juror._model_asked.prompts)
         assert asked == first.probes == first.usage.calls  # the repeated questions too
         again = audit(juror, store=store, **FEW)
-    assert (len(juror._model_asked.prompts), again.figures(), again.usage.calls) == (asked, first.figures(), 0)
+    assert (len(juror._model_asked.prompts), again.sections, again.usage.calls) == (asked, first.sections, 0)
 
 
 def test_a_spent_budget_leaves_a_prefix_and_says_so():
@@ -256,7 +256,7 @@ def test_the_screen_is_blind_to_negations_and_says_so():
     ) == (True, True)
 
 
-def test_limits_are_met_or_named_and_wrong_ones_are_refused_at_once():
+def test_limits_are_met_or_named_and_wrong_ones_are_refused():
     result = audit(knows_the_answers, **FEW)
     assert (
         result.unmet(),
@@ -265,7 +265,7 @@ def test_limits_are_met_or_named_and_wrong_ones_are_refused_at_once():
     ) == ([], [], ["max_false_alarm_rate=0.05: found 1.000"])
     for limits in ({"min_kill_rate": 90}, {"max_flip_rate": -0.1}, {"min_score": 0.5}, {"max_flip_rate": float("nan")}):
         with pytest.raises(ConfigurationError, match=r"each in 0\.\.1"):
-            check_limits(**limits)
+            result.unmet(**limits)
 
 
 def test_a_result_is_json_and_prints_without_steering_the_terminal():
@@ -343,8 +343,8 @@ def test_only_right_answers_are_used_and_the_others_counted():
 REFUSED = [
     ({"operators": ["nubmer"]}, "operators= is a list of number"),
     ({"operators": "number"}, "operators= is a list"),
-    ({"size": 0}, "size= is a number"),
-    ({"size": True}, "size= is a number"),
+    ({"size": 0}, "size= is a whole number"),
+    ({"size": True}, "size= is a whole number"),
     ({"cases": [Case(question="q"), Case(answer="a"), Case(answer=" ", contexts=["c"])]}, "contexts or a reference"),
     ({"cases": []}, "there is none"),
     ({"cases": Case(answer="a")}, "many cases"),

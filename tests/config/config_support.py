@@ -8,6 +8,11 @@ from model_server import Server, answer, response
 from jury_adapters import Judge
 from jury_adapters.config import load_jury
 
+GUARANTEE = (
+    "{agreement: 0.9, delta: 0.1, threshold: 0.8, tiers: {all: 60}, n: 70, decided: 60, errors: 2, bound: 0.09, "
+    "constant: PASS, constant_agreement: 0.7, fingerprint: '12e456789012'}"
+)
+
 
 def write(folder: Path, text: str, name: str = "jury.yaml") -> Path:
     path = folder / name

@@ -111,9 +111,9 @@ def test_a_calibrated_file_with_a_mistake_is_refused_in_one_line(calibrated: Pat
     other = {**content, "jury": "inner/jury.yaml"}
     values = content["guarantee"]
     rows = [
-        ({**other, "guarantee": {}}, "guarantee: no guarantee: agreement: Field required"),
-        ({**other, "guarantee": {**values, "errors": 119}}, "guarantee: no guarantee: the numbers contradict"),
-        ({**other, "guarantee": {**values, "agrement": 1}}, "guarantee: no guarantee: agrement: Extra inputs"),
+        ({**other, "guarantee": {**values, "n": "many"}}, "guarantee.n: Input should be a valid integer"),
+        ({**other, "guarantee": {**values, "errors": 119}}, "guarantee: the numbers contradict each other"),
+        ({**other, "guarantee": {**values, "agrement": 1}}, "guarantee.agrement: Extra inputs"),
         ({**other, "guarantee": 3}, "guarantee: Input should be a valid dictionary"),
         ({"jury": "inner/jury.yaml"}, "guarantee: Field required"),
         ({"guarantee": values}, "a judge is a mapping with exactly one of the keys"),
@@ -126,6 +126,9 @@ def test_a_calibrated_file_with_a_mistake_is_refused_in_one_line(calibrated: Pat
         found = problem(tmp_path, yaml.safe_dump(given))
         assert found.startswith(said), given
         assert len(found.splitlines()) == 1
+    assert problem(tmp_path, yaml.safe_dump({**other, "guarantee": {}})).startswith(
+        "guarantee.agreement: Field required"
+    )
     assert problem(tmp_path, yaml.safe_dump(other)) == ""
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from config_support import listening, loaded, members, problem, write
+from config_support import GUARANTEE, listening, loaded, members, problem, write
 
 from jury_adapters.checks import CHECKS
 from jury_adapters.config import load_jury
@@ -144,7 +144,7 @@ def test_a_file_reads_nothing_outside_its_folder(tmp_path: Path) -> None:
         assert said.startswith("rubric: ")
         assert "leads out of the folder of the jury file" in said or path == "circle.yaml"
         if path != "circle.yaml":
-            assert "leads out of the folder" in problem(folder, f"{{jury: {path}, guarantee: {{}}}}")
+            assert "leads out of the folder" in problem(folder, f"{{jury: {path}, guarantee: {GUARANTEE}}}")
     for path in ("own.yaml", "./own.yaml", "x/../own.yaml", "inner.yaml", f"{folder}/own.yaml"):
         (folder / "x").mkdir(exist_ok=True)
         assert problem(folder, f"{{rubric: {path}, model: 'ollama:m'}}") == ""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from config_support import loaded, problem, write
+from config_support import GUARANTEE, loaded, problem, write
 from fact_tables import each_row
 
 from jury_adapters import ConfigurationError, InputError
@@ -157,7 +157,7 @@ ESCAPES = [
     '{rubric: "\\e[2Jgone.yaml", model: "ollama:x"}',
     'jurors: [{check: not_empty}]\nvoting: "\\e[2Jgone"', 'jurors: [{check: not_empty}]\noptions: {tie: "\\e[2Jgone"}',
     'tiers: [{name: "\\e[2Jgone", policy: escalate_on_split, judge: {check: not_empty}}]',
-    '{jury: "\\e[2Jgone", guarantee: {}}',
+    f'{{jury: "\\e[2Jgone", guarantee: {GUARANTEE}}}',
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-from config_support import write
+from config_support import GUARANTEE, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -54,7 +54,7 @@ def agrees(content: Any) -> bool:
 
 def test_the_schema_accepts_every_good_file_of_these_tests() -> None:
     texts = [text for text, _ in ANSWERS.values()] + [*RECORDED, *QUESTIONS, *ANSWER_LINES]
-    texts.append("jury: jury.yaml\nguarantee: {agreement: 0.9}")
+    texts.append(f"jury: jury.yaml\nguarantee: {GUARANTEE}")
     for text in texts:
         validator().validate(parse_yaml(text))
 
@@ -137,7 +137,7 @@ def juries(judges: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 JUDGES = st.recursive(SINGLE, juries, max_leaves=4)
-FILES = st.one_of(JUDGES, st.just({"jury": "a.yaml", "guarantee": {"agreement": 0.9}}))
+FILES = st.one_of(JUDGES, st.just({"jury": "a.yaml", "guarantee": parse_yaml(GUARANTEE)}))
 WRONG = ["", "x", "PASS", 0, -1, 0.5, 2, 101, True, None, [], ["x"], [1], {}, {"x": 1}, {"check": "x"}]
 
 

@@ -12,22 +12,10 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
-from langchain_support import (
-    ASKED,
-    FAULTS,
-    HONEST,
-    PAGE,
-    QUESTION,
-    Pages,
-    agent,
-    call,
-    grounded,
-    model,
-    pages,
-    remember,
-)
+from langchain_support import ASKED, Pages, agent, call, model, pages, remember
 from langgraph.types import Command
 from pydantic import BaseModel
+from scripted import FAULTS, HONEST, PAGE, QUESTION, grounded
 
 from jury_adapters import default_case
 from jury_adapters.langchain import JuryCallbackHandler, JuryEvaluator, JuryMiddleware

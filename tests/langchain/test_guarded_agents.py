@@ -22,24 +22,12 @@ from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
-from langchain_support import (
-    ASKED,
-    FAULTS,
-    HONEST,
-    PAGE,
-    QUESTION,
-    breaks,
-    call,
-    model,
-    never_ends,
-    pages,
-    remember,
-    reviewed,
-)
+from langchain_support import ASKED, call, model, pages, remember
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.prebuilt import ToolRuntime
 from langgraph.types import Command
 from pydantic import BaseModel
+from scripted import FAULTS, HONEST, PAGE, QUESTION, breaks, never_ends, reviewed
 
 from jury_adapters import Budget, ConfigurationError, Ensemble, Judgment, abstain, judge
 from jury_adapters.core.asking import REFUSAL
@@ -206,8 +194,9 @@ def test_a_state_survives_a_strict_checkpointer_and_other_processes(tmp_path):
     """Verdicts are JSON values; objects of ours would come back as dictionaries with a warning."""
     program = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path[:0] = {[*map(str, Path(__file__).parents[:2])]!r}
 from langchain_support import *
+from scripted import *
 from langgraph.checkpoint.memory import InMemorySaver
 from jury_adapters import Judgment
 from jury_adapters.langchain import JuryMiddleware

@@ -7,10 +7,11 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
-from langchain_support import ASKED, PAGE, QUESTION, breaks, call, model, never_ends, pages
+from langchain_support import ASKED, call, model, pages
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.prebuilt import ToolRuntime
 from langgraph.types import Command
+from scripted import PAGE, QUESTION, breaks, never_ends
 
 from jury_adapters import CascadedJury, ConfigurationError, Ensemble, Tier, abstain, judge
 from jury_adapters.core.asking import REFUSAL

@@ -9,24 +9,10 @@ from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda, RunnableParallel
-from langchain_support import (
-    ASKED,
-    FAULTS,
-    HONEST,
-    PAGE,
-    QUESTION,
-    Pages,
-    breaks,
-    call,
-    grounded,
-    model,
-    never_ends,
-    pages,
-    rag,
-    reviewed,
-)
+from langchain_support import ASKED, Pages, call, model, pages, rag
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
+from scripted import FAULTS, HONEST, PAGE, QUESTION, breaks, grounded, never_ends, reviewed
 
 from jury_adapters import Budget, Case, ConfigurationError, Ensemble, Judgment, Run, abstain, judge
 from jury_adapters.core.context import context

@@ -7,29 +7,13 @@ from uuid import uuid4
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
-from langchain_support import (
-    APPS,
-    ASKED,
-    FAULTS,
-    HONEST,
-    PAGE,
-    QUESTION,
-    SHAPES,
-    agent,
-    breaks,
-    call,
-    grounded,
-    model,
-    never_ends,
-    no_refusal,
-    on_topic,
-    reviewed,
-)
+from langchain_support import APPS, ASKED, SHAPES, agent, call, model
 from langsmith.evaluation import EvaluationResult
 from langsmith.schemas import Example, Run
 from langsmith.utils import tracing_is_enabled
 from openevals import exact_match
 from openevals.simulators import run_multiturn_simulation
+from scripted import FAULTS, HONEST, PAGE, QUESTION, breaks, grounded, never_ends, no_refusal, on_topic, reviewed
 
 from jury_adapters import (
     Budget,

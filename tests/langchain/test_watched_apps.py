@@ -9,7 +9,8 @@ from collections import Counter
 
 import pytest
 from fact_tables import each_row
-from langchain_support import APPS, FAULTS, HONEST, PAGE, QUESTION, WAYS, breaks, never_ends, reviewed
+from langchain_support import APPS, WAYS
+from scripted import FAULTS, HONEST, PAGE, QUESTION, breaks, never_ends, reviewed
 
 from jury_adapters import Ensemble, judge
 from jury_adapters.langchain import JuryCallbackHandler, judge_runs

@@ -23,25 +23,12 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnableParallel
 from langchain_core.tools import tool
-from langchain_support import (
-    ASKED,
-    HONEST,
-    PAGE,
-    PROMPT,
-    QUESTION,
-    Pages,
-    agent,
-    call,
-    graph,
-    model,
-    pages,
-    rag,
-    remember,
-)
+from langchain_support import ASKED, PROMPT, Pages, agent, call, graph, model, pages, rag, remember
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, RetryPolicy, interrupt
 from langsmith import traceable
+from scripted import HONEST, PAGE, QUESTION
 
 from jury_adapters import Case, Run, default_case
 from jury_adapters.langchain import JuryCallbackHandler, judge_runs
@@ -739,7 +726,7 @@ def test_a_block_that_raises_is_left_all_the_same():
     with pytest.raises(KeyError):
         leave()
     rag(HONEST)[0].invoke(QUESTION)
-    assert block.handler.counts == {"judged": 1}
+    assert block.counts == {"judged": 1}
 
 
 def test_a_block_that_is_left_in_another_context_ends_all_the_same():

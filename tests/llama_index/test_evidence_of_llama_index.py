@@ -13,19 +13,14 @@ from llama_index.core.schema import IndexNode, NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolOutput
 from llama_index_support import (
     CALL,
-    FAULTS,
-    HONEST,
     NESTED,
-    PAGE,
     PAGES,
-    QUESTION,
     SEEN,
     Pages,
     Parts,
     agent_in_tool,
     agents,
     behind_a_node,
-    grounded,
     keep,
     model,
     node,
@@ -38,6 +33,7 @@ from llama_index_support import (
     sub_questions,
     tool,
 )
+from scripted import FAULTS, HONEST, PAGE, QUESTION, grounded
 
 from jury_adapters import default_case
 from jury_adapters.llama_index import judge_runs, run_of

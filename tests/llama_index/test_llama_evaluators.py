@@ -17,23 +17,8 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine, RetryGuidelineQueryEngine, RetryQueryEngine
 from llama_index.core.tools.eval_query_engine import EvalQueryEngineTool
 from llama_index.core.workflow import StopEvent
-from llama_index_support import (
-    APPS,
-    FAULTS,
-    HONEST,
-    PAGE,
-    QUESTION,
-    SEEN,
-    Pages,
-    breaks,
-    context_chat,
-    model,
-    never_ends,
-    node,
-    rag,
-    reviewed,
-    simple_chat,
-)
+from llama_index_support import APPS, SEEN, Pages, context_chat, model, node, rag, simple_chat
+from scripted import FAULTS, HONEST, PAGE, QUESTION, breaks, never_ends, reviewed
 
 import jury_adapters.llama_index as face
 from jury_adapters import (

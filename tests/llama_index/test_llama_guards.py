@@ -12,22 +12,8 @@ from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngin
 from llama_index.core.schema import QueryBundle
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.event_handlers import BaseEventHandler
-from llama_index_support import (
-    FAULTS,
-    HONEST,
-    NESTED,
-    PAGE,
-    QUESTION,
-    SEEN,
-    Pages,
-    breaks,
-    model,
-    never_ends,
-    node,
-    rag,
-    reviewed,
-    sub_questions,
-)
+from llama_index_support import NESTED, SEEN, Pages, model, node, rag, sub_questions
+from scripted import FAULTS, HONEST, PAGE, QUESTION, breaks, never_ends, reviewed
 
 from jury_adapters import Case, ConfigurationError, Ensemble, judge
 from jury_adapters.llama_index import JuryGuardQueryEngine, JuryNodePostprocessor

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from llama_index.core.base.response.schema import Response, StreamingResponse
 from llama_index.core.tools import ToolOutput
-from llama_index_support import HONEST, PAGES, Pages, agent, context_chat, model, node, rag
+from llama_index_support import PAGES, Pages, agent, context_chat, model, node, rag
+from scripted import HONEST
 
 from jury_adapters.llama_index import JurySpanHandler
 

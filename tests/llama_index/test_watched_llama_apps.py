@@ -3,7 +3,8 @@
 import threading
 
 import pytest
-from llama_index_support import APPS, FAULTS, HONEST, QUESTION, SEEN, breaks, never_ends, query, rag, reviewed
+from llama_index_support import APPS, SEEN, query, rag
+from scripted import FAULTS, HONEST, QUESTION, breaks, never_ends, reviewed
 
 from jury_adapters import Ensemble, judge
 from jury_adapters.llama_index import JurySpanHandler, judge_runs

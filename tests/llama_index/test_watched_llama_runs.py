@@ -31,26 +31,22 @@ from llama_index_instrumentation.dispatcher import instrument_tags
 from llama_index_support import (
     CALL,
     CHAT_WAYS,
-    FAULTS,
-    HONEST,
-    QUESTION,
     SEEN,
     Flow,
     Nothing,
     Pages,
     agent,
     context_chat,
-    grounded,
     memory,
     model,
     node,
     query,
     rag,
-    reviewed,
     run,
     simple_chat,
     tool,
 )
+from scripted import FAULTS, HONEST, QUESTION, grounded, reviewed
 
 from jury_adapters import Budget, Case, ConfigurationError, Critic, open_store
 from jury_adapters.llama_index import (

@@ -124,7 +124,8 @@ async def test_a_waiting_retry_gives_up_its_place():
 
 
 def test_the_deadline_ends_everything_and_tells_the_last_error():
-    found, _, seconds = called(SLOW_DOWN, deadline_s=20.0)
+    refused = ModelError("slow down", "rate_limited", transient=True, sent=False)  # for a time that nobody names
+    found, _, seconds = called(refused, deadline_s=20.0)
     assert (found.kind, seconds) == ("timeout", pytest.approx(20.0))
     assert "no answer within the deadline of 20 s; last error: slow down" in str(found)
     assert found.usage == Usage()

@@ -25,7 +25,16 @@ from jury_adapters.core.context import context
 from jury_adapters.models import Options, model_of
 
 
-class OpenAILLM(LLM):
+class OnlyAchat(LLM):
+    """LLM without the other methods, which the base class demands and the model does not call."""
+
+    def chat(self, messages, **arguments):
+        raise NotImplementedError
+
+    complete = acomplete = stream_chat = astream_chat = stream_complete = astream_complete = chat
+
+
+class OpenAILLM(OnlyAchat):
     """What LlamaIndex's own package for OpenAI does: an SDK client in a private attribute, settings as arguments."""
 
     model: str = "gpt-4o-mini"
@@ -51,13 +60,8 @@ class OpenAILLM(LLM):
         said = raw.choices[0].message.content
         return ChatResponse(message=ChatMessage(role="assistant", content=said), raw=raw)
 
-    def chat(self, messages, **arguments):
-        raise NotImplementedError
 
-    complete = acomplete = stream_chat = astream_chat = stream_complete = astream_complete = chat
-
-
-class Answering(LLM):
+class Answering(OnlyAchat):
     """LLM whose answers are given: the text, and what the vendor returned."""
 
     answers: Any = None
@@ -70,11 +74,6 @@ class Answering(LLM):
     async def achat(self, messages, **arguments):
         answered = ChatMessage(role="assistant", content="a text")
         return ChatResponse(message=answered, raw=self.answers, additional_kwargs=self.extra or {})
-
-    def chat(self, messages, **arguments):
-        raise NotImplementedError
-
-    complete = acomplete = stream_chat = astream_chat = stream_complete = astream_complete = chat
 
 
 class Blocking(CustomLLM):

@@ -132,7 +132,8 @@ def test_nothing_holds_a_loop_that_has_ended(server, opened):
     asyncio.run(main())
     gc.collect()
     assert seen[0]() is None
-    assert not [loop for loop in clients._POOLS._values if loop.is_closed()]  # that of synchronous judging goes on
+    kept = {loop for values in clients._HTTP_CLIENTS.values() for loop in values._values}
+    assert not any(loop.is_closed() for loop in kept)  # that of synchronous judging goes on
 
 
 def test_values_per_loop_are_made_once_and_closed():

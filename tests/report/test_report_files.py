@@ -11,7 +11,7 @@ import jury_adapters.report as face
 from jury_adapters import Ensemble, ResultsFile
 from jury_adapters.core.values import ConfigurationError, InputError
 from jury_adapters.report import Report
-from jury_adapters.report.render import Table, to_markdown, write
+from jury_adapters.report.render import Rendering, Table
 
 ROWS = [("q1", "PPP", None), ("q2", "FFF", None)]
 
@@ -87,12 +87,13 @@ def test_a_file_is_complete_or_not_there(tmp_path):
     path = tmp_path / "page.html"
     path.write_text("old")
 
-    def pieces():
-        yield "new"
-        raise RuntimeError("stopped")
+    class Stopped(Rendering):
+        def items(self):
+            raise RuntimeError("stopped")
+            yield
 
     with pytest.raises(RuntimeError):
-        write(path, pieces())
+        Stopped("new", (), ()).write(path)
     assert (path.read_text(), [one.name for one in tmp_path.iterdir()]) == ("old", ["page.html"])
 
 
@@ -126,7 +127,7 @@ def test_the_page_works_without_its_script():
 
 def test_numbers_and_empty_cells_in_a_table():
     table = Table("t", ("name", "#n"), (("a", 12345), ("b", 0.5), ("c", None), ("d", -0.25)), "note")
-    assert to_markdown("", [table]) == (
+    assert Rendering("", (table,), ()).to_markdown() == (
         "### t\n\n| name | n |\n| --- | ---: |\n| a | 12,345 |\n| b | 0.500 |\n| c |  |\n| d | -0.250 |\n\nnote\n"
     )
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from jury_adapters.core.values import Text
 
@@ -24,26 +24,15 @@ class Verdict(BaseModel):
         elapsed_s: seconds.
     """
 
-    model_config = ConfigDict(extra="allow", populate_by_name=True)
+    model_config = ConfigDict(extra="allow")
 
-    kind: Text
+    kind: Text = Field(validation_alias=AliasChoices("kind", "verdict"))
     confidence: float = Field(0.0, ge=0.0, le=1.0)
-    reasoning: Text = ""
-    critic_id: Text = ""
+    reasoning: Text = Field("", validation_alias=AliasChoices("reasoning", "rationale"))
+    critic_id: Text = Field("", validation_alias=AliasChoices("critic_id", "reviewer_id"))
     raw_response: Text | None = None
     error: Text | None = None
     elapsed_s: float = 0.0
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_former_names(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        row = dict(given)
-        for new, old in FORMER.items():
-            if old in row and new not in row:
-                row[new] = row.pop(old)
-        return row
 
     @property
     def verdict(self) -> str:
