@@ -214,6 +214,19 @@ def test_the_vendor_gets_the_same_messages_over_http(server: Server) -> None:
     ) == (6, bodies[1::2], {"Bearer wire-key-9"}, {"/v1/chat/completions"})
 
 
+def test_a_client_that_is_made_is_asked_from_then_on(server: Server) -> None:
+    """Users of cross-judge close it, or count what it sends."""
+    server.plan = lambda request: [response(answer(request, KEEP))]
+    reviewer = ours.Reviewer("c", "m", base_url=server.base_url("openai"), api_key="wire-key-9")
+    for one, ask in ((critic(server), "judge"), (reviewer, "ask")):
+        server.requests.clear()
+        with one._get_client() as client:
+            assert one._get_client() is client
+            assert (getattr(one, ask)("q").error, len(server.requests)) == (None, 1)
+        assert "closed" in getattr(one, ask)("q").error
+        assert len(server.requests) == 1
+
+
 def test_a_failed_call_is_an_error_that_does_not_vote(server: Server) -> None:
     def plan(request: Received) -> Any:
         if request.body["model"] == "b":

@@ -32,6 +32,7 @@ from jury_adapters.critic.critic import Critic as RubricCritic
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.critic.yaml import read_yaml
 from jury_adapters.models.base import NO_OPTIONS, ChatModel, ModelError, Options, Prompt, Reply, Schema, Turn
+from jury_adapters.models.clients import http_package, sdk_of
 from jury_adapters.models.keys import Keys
 from jury_adapters.models.limits import Limits
 from jury_adapters.models.names import open_model
@@ -52,9 +53,9 @@ class MissingKey(ConfigurationError, RuntimeError):
     """There is no API key."""
 
 
-def key_of(vendor: str, given: str | None, variable: str) -> str:
+def key_of(vendor: str, given: str | SecretStr | None, variable: str) -> str:
     """Return the key that is given, else that in the environment variable."""
-    key = given or os.environ.get(variable)
+    key = given.get_secret_value() if isinstance(given, SecretStr) else given or os.environ.get(variable)
     if not key:
         what, way = ("API key", f"Set {variable} env var or pass") if variable else ("api_key", "Pass")
         raise MissingKey(f"Missing {what} for vendor '{vendor}'. {way} api_key=... explicitly.")
@@ -180,8 +181,7 @@ class Critic(HoldsKey):
         return VENDOR_DEFAULTS[self.vendor][0]
 
     def _resolved_api_key(self) -> str:
-        given = self.api_key.get_secret_value() if isinstance(self.api_key, SecretStr) else None
-        return key_of(self.vendor, given, VENDOR_DEFAULTS.get(self.vendor, ("", ""))[1])
+        return key_of(self.vendor, self.api_key, VENDOR_DEFAULTS.get(self.vendor, ("", ""))[1])
 
     def _model(self) -> ChatModel:
         """Return what is asked: the client of the caller, or the model of the vendor."""
@@ -190,6 +190,11 @@ class Critic(HoldsKey):
         if self.http_client is not None:
             return _GivenClient(name, address, self.http_client, self._send, Keys([key]))
         return open_model(name, base_url=address, api_key=key, timeout=self.timeout)
+
+    def _get_client(self) -> Any:
+        """Return the client; if there is none, one is made, and the critic asks through it from now on."""
+        self.http_client = self.http_client or http_package(sdk_of("openai")).Client(timeout=self.timeout)
+        return self.http_client
 
     def _send(self, messages: list[dict[str, str]], temperature: float, max_tokens: int) -> Any:
         """Send a request through the client of the caller, and return the text of the reply."""

@@ -35,7 +35,7 @@ def get_vendor(name: str) -> VendorConfig:
     return VENDORS[name.lower()]
 
 
-def make_client(vendor: str = "deepseek", api_key: str | None = None, base_url: str | None = None) -> Any:
+def make_client(vendor: str = "deepseek", api_key: str | SecretStr | None = None, base_url: str | None = None) -> Any:
     """Return an ``openai.OpenAI`` client for a vendor.
 
     Raises:
@@ -96,6 +96,11 @@ class Reviewer(HoldsKey):
             ConfigurationError: the vendor is unknown, or there is no key.
         """
         return self._critic().as_judge()
+
+    def _get_client(self) -> Any:
+        """Return the client; if there is none, one is made, and the reviewer asks through it from now on."""
+        self.client = self.client or make_client(self.vendor, self.api_key, self.base_url)
+        return self.client
 
     def _critic(self) -> "_Reviewing":
         address = self.base_url if self.client is None else str(getattr(self.client, "base_url", "")) or "a client"
