@@ -54,6 +54,7 @@ class _Node:
     wrote: bool = False  # whether a model was asked in it
     children: set[UUID] = field(default_factory=set)  # runs in it that are under way
     paused: bool = False
+    before: "_Node | None" = None  # its run until it paused
     refusal: str | None = None  # the text with which a guard ended an agent in it
     started: float = field(default_factory=monotonic)
 
@@ -95,14 +96,15 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
     It understands chains, retrievers, agents and LangGraph graphs, by ``invoke``, ``stream`` and ``batch``, synchronous
     and asynchronous. The outermost run is judged, once. Its contexts are what retrievers and tools found, and its steps
     all calls of tools in it, also those of agents inside tools and of sub-agents. It raises nothing into the
-    application and does not make it wait. What a judge calls itself is not judged. What a tool returned that asked a
-    model is no context, but the documents that were retrieved in it are. Pass the handler in
-    ``config={"callbacks": [handler]}``.
+    application and does not make it wait. What a judge calls itself is not judged, unless it is called in a thread
+    without a copy of the context. What a tool returned that asked a model is no context, but the documents that were
+    retrieved in it are. Pass the handler in ``config={"callbacks": [handler]}``.
 
     Args:
         jury: the jury, or a function of a case.
-        select: a function of a run, called as it starts, with its kind, name, inputs, tags and metadata: the runs to
-            judge instead of the outermost one. Of selected runs inside each other, the outermost is judged.
+        select: a function of a run, called as it starts, with its kind (of an agent ``chain``), name, inputs, tags and
+            metadata: the runs to judge instead of the outermost one. Of selected runs inside each other, the outermost
+            is judged.
         case: makes the case of a run.
         on_verdict: called with each :class:`JudgedRun`; a plain function runs in a thread.
         sample: the share of runs that are judged, 0..1.
@@ -162,7 +164,7 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
         self._tree = RLock()  # the garbage collector may close a stream, and so end a run, while an event is read
         self._open: dict[UUID, _Node] = {}
         self._over: dict[UUID, None] = {}
-        self._left: dict[Any, _Node] = {}  # of each thread of LangGraph, the run that paused or failed
+        self._paused: dict[str, _Node] = {}  # of each checkpoint at which a graph paused, its run
 
     def __deepcopy__(self, memo: object) -> Self:
         return self  # a copied config reports to the same handler
@@ -204,10 +206,13 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
         """Note that a graph waits for a person."""
         if (node := self._open.get(event.run_id)) is not None:
             node.paused = True
+            self._paused = dict([*self._paused.items(), (event.checkpoint_id, node)][-_MOST_OVER:])
 
     def on_resume(self, event: Any) -> None:
         """Note that a graph goes on, and with it what is around it."""
         node = self._open.get(event.run_id)
+        if node is not None:
+            node.before = self._paused.get(event.checkpoint_id)
         while node is not None:
             node.paused, node = False, node.parent
 
@@ -251,23 +256,19 @@ class JuryCallbackHandler(JudgeQueue, _Handler):
             node = self._forget(run_id)
             if node is None:
                 return
+            node.wrote |= node.kind == "tool" and bool(getattr(outputs, "goto", ()))  # a hand-over finds nothing
             outputs = updated(outputs)
             if inputs is not None:  # of a stream they are known at its end
                 node.inputs = _kept(inputs)
-            resumed = type(node.inputs).__name__ in ("Command", "NoneType") or (
-                isinstance(node.inputs, Mapping) and not node.inputs
-            )
-            thread = node.metadata.get("thread_id") if node.judged else None
-            if (left := self._left.pop(thread, None)) is not None and resumed:  # what it found before, it still has
-                node.steps, node.documents = [*left.steps, *node.steps], [*left.documents, *node.documents]
-            if resumed and isinstance(outputs, Mapping):  # a graph is given no question then; its state may have it
+            if (before := node.before) is not None:  # what it was asked and has found, it still has
+                node.inputs = before.inputs
+                node.steps, node.documents = [*before.steps, *node.steps], [*before.documents, *node.documents]
+            elif _goes_on(node.inputs) and isinstance(outputs, Mapping):  # the state may have the question
                 node.inputs = {name: outputs[name] for name in NAMES["question"] if isinstance(outputs.get(name), str)}
             if node.parent is not None:
                 node.parent.children.discard(run_id)
                 _pass_on(node, node.parent, outputs, error)
             why = _no_answer(node, outputs, inputs is not None, error) if node.judged else "inside"
-            if thread is not None and (why == "paused" or error is not None):
-                self._left = dict([*self._left.items(), (thread, node)][-_MOST_OVER:])
             if node.parent is None:  # what a reader left behind may never end
                 self._forget_inside(node)
         if not why:
@@ -369,6 +370,11 @@ def _kept(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: [*one] if isinstance(one, list) else one for name, one in value.items()}
     return [*value] if isinstance(value, list) else value
+
+
+def _goes_on(inputs: Any) -> bool:
+    """Return whether a graph was asked nothing, because it goes on."""
+    return type(inputs).__name__ in ("Command", "NoneType") or (isinstance(inputs, Mapping) and not inputs)
 
 
 def _raised(error: BaseException | None, name: str) -> bool:

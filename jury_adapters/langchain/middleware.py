@@ -100,8 +100,11 @@ class JuryMiddleware(Guard):
     A draft is judged inside the call of the model, so that a rejected one is in no message, state, checkpoint or stream
     of the agent; ``on_verdict`` gets it. On FAIL, the model is asked again with the jury's reasons, in that call only,
     at most ``max_retries`` times a turn; after that, or with ``on_fail="block"``, the user gets ``refusal``. With
-    ``on_fail="annotate"`` the answer is kept. A structured response is judged as JSON. So is the answer of a tool with
-    ``return_direct=True``, which no model can be asked again for. Calls of tools pass; see :class:`JuryToolGuard`.
+    ``on_fail="annotate"`` the answer is shown. List the middleware last: one after it sees the drafts.
+
+    A draft is the text of an answer, or a structured response, which is judged as JSON. So is the answer of a tool with
+    ``return_direct=True``, which no model can be asked again for. What stands beside it passes: calls of tools with
+    their arguments (see :class:`JuryToolGuard`), thoughts, files, and artifacts of tools.
 
     The jury sees the messages: what a tool returned counts as found, also if the tool asked a model or only wrote.
     ``case=partial(default_case, evidence=...)`` names the tools that find things.
@@ -110,7 +113,7 @@ class JuryMiddleware(Guard):
     The message with the refusal has ``additional_kwargs["jury"]`` with the kind ``blocked``.
 
     Tokens that are sent cannot be taken back, so ``stream_mode="messages"`` gives the answer as one message after its
-    review, and ``astream_events`` has no events of the model, unless ``on_fail="annotate"``. The result of a tool with
+    review, and ``astream_events`` has no events of the model, unless every answer is shown. The result of a tool with
     ``return_direct`` is withheld from both, but not from the events of the tool itself, which ``astream_events`` and
     ``stream_mode="tools"`` show. Callbacks and traces see every call of the model. Do not show these to users.
 
@@ -165,7 +168,8 @@ class JuryMiddleware(Guard):
             store=store,
             budget=budget,
         )
-        self.annotates = on_fail == "annotate"
+        self.keeps_failed = on_fail == "annotate"
+        self.shows_all = self.keeps_failed and on_undecided == "allow"
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
         """Begin a turn without a verdict and a response; a checkpointer keeps those of the turn before."""
@@ -211,7 +215,7 @@ class JuryMiddleware(Guard):
 
     def shows(self, judgment: Judgment) -> bool:
         """Return whether the user gets the answer."""
-        return self.annotates or self.asking.lets_through(judgment)
+        return self.asking.lets_through(judgment) or (self.keeps_failed and judgment.passed is False)
 
     def _direct(self, request: ToolCallRequest, result: Any, judgment: Judgment) -> Any:
         """Return the result of a tool with its verdict; or the refusal, without the state that the tool writes."""
@@ -259,7 +263,7 @@ class _Review:
         self.updates = []
         token = _inner.set(self.updates)
         config: RunnableConfig = {**(var_child_runnable_config.get() or {})}
-        if not self.guard.annotates:
+        if not self.guard.shows_all:
             config["callbacks"] = _without_streams(config.get("callbacks"))
         outer = var_child_runnable_config.set(config)
         try:

@@ -26,7 +26,8 @@ class JuryToolGuard(Guard):
 
     A call that is rejected is not made, and the model reads the reasons instead of a result. A call on which the jury
     comes to no decision is not made either. If the model makes rejected calls in more than ``max_retries`` rounds of a
-    turn, the turn ends with ``refusal``. The case has the question, the call as answer and as last step, and the steps
+    turn, the turn ends with ``refusal``; so it does where the user, and no model, would read the result of the call, as
+    with ``return_direct=True``. The case has the question, the call as answer and as last step, and the steps
     before it. List the guard after middlewares that change calls, such as ``HumanInTheLoopMiddleware``, and before
     those that choose tools, such as ``LLMToolSelectorMiddleware``.
 

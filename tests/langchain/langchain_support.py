@@ -83,10 +83,12 @@ def call(name: str, _id: str = "", **arguments: Any) -> AIMessage:
 
 
 class Pages(BaseRetriever):
-    """Retriever that finds the page."""
+    """Retriever that finds the page, or another text."""
+
+    text: str = PAGE
 
     def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
-        return [Document(PAGE, id="p1")]
+        return [Document(self.text, id="p1")]
 
 
 @tool

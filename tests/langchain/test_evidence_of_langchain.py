@@ -113,14 +113,19 @@ def test_trap_2_todos_and_handovers_are_no_evidence():
     assert one.case.contexts == ()
     assert [step.tool for step in one.case.steps] == ["write_todos"]
 
-    @tool
-    def transfer_to_writer(task: str, runtime: object = None) -> Command:
-        """Hand over."""
-        said = ToolMessage(f"Handed over: it stopped in 2019. {task}", tool_call_id="call-transfer_to_writer")
-        return Command(update={"messages": [said]})
+    def handing_over(name, **goes):
+        @tool(name)
+        def hand_over(task: str) -> Command:
+            """Hand over."""
+            said = ToolMessage(f"Handed over: it stopped in 2019. {task}", tool_call_id=f"call-{name}")
+            return Command(update={"messages": [said]}, **goes)
 
-    one = judged(create_agent(model(call("transfer_to_writer", task="write"), INVENTED), [transfer_to_writer]), ASKED)
-    assert one.case.contexts == ()
+        return hand_over
+
+    # One is known by its name, and one says where the run goes on.
+    for hand_over in (handing_over("transfer_to_writer"), handing_over("escalate", goto="model")):
+        one = judged(create_agent(model(call(hand_over.name, task="write"), INVENTED), [hand_over]), ASKED)
+        assert (one.case.contexts, [step.tool for step in one.case.steps]) == ((), [hand_over.name])
 
 
 def test_trap_2_a_tool_whose_output_is_the_answer_is_no_evidence():

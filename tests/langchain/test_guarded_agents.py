@@ -131,8 +131,7 @@ def test_an_undecided_answer_passes_unless_it_is_to_be_blocked_and_the_model_is_
         options = {"on_fail": on_fail, "on_undecided": on_undecided, "name": "jury"}
         app, chat, drafts = guarded([LOOK, HONEST, "never"], broken, **options)
         state = ask(app, how)
-        passes = on_undecided == "allow" or on_fail == "annotate"
-        assert (said(state), len(chat.calls)) == ([HONEST] if passes else [REFUSAL], 2)
+        assert (said(state), len(chat.calls)) == ([HONEST] if on_undecided == "allow" else [REFUSAL], 2)
         assert state["jury_verdict"]["status"] == drafts[0].judgment.status
         assert drafts[0].judgment.status in ("ERROR", "ABSTAIN")
 

@@ -257,9 +257,9 @@ GO_ON, PERSON = Command(resume="yes"), HumanInTheLoopMiddleware(interrupt_on={"p
 @each_row(
     ("make", "resume", "given", "found"),
     [
-        (pausing, GO_ON, {"question": QUESTION}, (QUESTION, f"{HONEST} yes", (PAGE,))),
+        (pausing, GO_ON, {"question": QUESTION}, (QUESTION, f"{HONEST} yes", (PAGE,) * TELLS_PAUSES)),
         (lambda **options: StateGraph(Plain).add_node("in", pausing()).add_edge(START, "in").add_edge("in", END)
-         .compile(**options), GO_ON, {"question": QUESTION}, (QUESTION, f"{HONEST} yes", (PAGE,))),
+         .compile(**options), GO_ON, {"question": QUESTION}, (QUESTION, f"{HONEST} yes", (PAGE,) * TELLS_PAUSES)),
         # A chain is given the command alone when it goes on, and not every version tells it the thread.
         (lambda **options: pausing(**options) | (lambda state: state.get("answer", "it waits")), GO_ON,
          {"question": QUESTION}, (None, f"{HONEST} yes", ANY)),
@@ -273,6 +273,33 @@ def test_trap_6_what_waits_for_a_person_is_judged_when_it_went_on(make, resume, 
     seen, counts = watch(resumed(make(checkpointer=InMemorySaver()), resume, given))
     assert counts == {"paused": 1, "judged": 1}
     assert shown(seen[0]) == found
+
+
+def test_what_was_found_before_a_pause_is_that_of_its_own_run():
+    """Two applications may name their threads alike, and others may run on a thread that waits."""
+
+    class Answer(TypedDict):
+        answer: str
+
+    def tenant(owner):
+        made = StateGraph(Plain, output_schema=Answer)
+        made.add_node("draft", lambda state: {"draft": str(len(Pages(text=owner).invoke("x")))})
+        made.add_node("ask", lambda state: {"answer": interrupt("go on?")})
+        made.add_edge(START, "draft").add_edge("draft", "ask").add_edge("ask", END)
+        return made.compile(checkpointer=InMemorySaver())
+
+    ann, bob = tenant("Ann"), tenant("Bob")
+
+    def do(config):
+        for given in ({"question": QUESTION}, GO_ON):
+            for app in (ann, bob):
+                app.invoke(given, thread(config))
+            RunnableLambda(str).invoke("by the way", thread(config))
+
+    seen, counts = watch(do)
+    assert counts == {"paused": 2, "judged": 4}
+    found = sorted((one.case.question or "", one.case.contexts) for one in seen if one.case.answer == "yes")
+    assert found == ([(QUESTION, ("Ann",)), (QUESTION, ("Bob",))] if TELLS_PAUSES else [("", ()), ("", ())])
 
 
 def test_trap_6_a_graph_that_is_resumed_within_one_run_has_an_answer():
