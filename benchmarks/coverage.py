@@ -25,9 +25,11 @@ from jury_adapters.stats import (
     Votes,
     against_labels,
     alpha,
+    alpha_of_scores,
     cohen_kappa,
     compare,
     confidence_quality,
+    graded_agreement,
     gwet_ac1,
     pass_rate,
     raw_agreement,
@@ -73,6 +75,7 @@ def votes_of(codes: Array, groups: Array, **columns: Any) -> Votes:
         "gold": np.full(n, -1),
         "grades": nothing,
         "groups": groups,
+        "contents": 0 * groups,
         "keys": np.arange(n).astype(str),
         "lengths": nothing,
         "generators": np.full(n, ""),
@@ -123,6 +126,25 @@ def agreement_kinds() -> Iterator[Kind]:
             return {name: (one, truth[name]) for name, one in found.items()}
 
         yield Kind(size(cases // of, of), f"{passes:g} pass, kappa {kappa:g}, {jurors} jurors", 0.92, draw)
+
+
+def graded_kinds() -> Iterator[Kind]:
+    """Scores of jurors that are normal, with a common part of each case; grades of people are one of them."""
+    for cases, common, jurors in product((30, 100), (0.5, 0.9, 0.98), (2, 3)):
+
+        def draw(random: np.random.Generator, given: Any = (cases, common, jurors)) -> Found:
+            cases, common, jurors = given
+            shared, own = random.normal(size=(cases, 1)), random.normal(size=(cases, jurors + 1))
+            scores, none = np.sqrt(common) * shared + np.sqrt(1 - common) * own, np.full((cases, jurors + 1), -1)
+            votes = votes_of(none, np.arange(cases), scores=scores[:, [*range(jurors), 0]], grades=scores[:, -1])
+            kappa, spearman = graded_agreement(votes)[:2]
+            return {
+                "alpha of scores": (alpha_of_scores(votes), common),
+                "quadratic kappa": (kappa, common),
+                "Spearman": (spearman, 6 / np.pi * np.arcsin(common / 2)),
+            }
+
+        yield Kind(size(cases, 1), f"agreement {common:g}, {jurors} jurors", 0.87, draw)
 
 
 def share_kinds() -> Iterator[Kind]:
@@ -262,6 +284,7 @@ def alarm_kinds() -> Iterator[Kind]:
 
 PARTS = {
     "agreement": agreement_kinds,
+    "graded": graded_kinds,
     "shares": share_kinds,
     "unpaired": unpaired_kinds,
     "labels": label_kinds,

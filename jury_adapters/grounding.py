@@ -246,7 +246,7 @@ def _bare(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     return [
-        re.sub(r"(?:n't|'(?:s|m|t|re|ve|ll|d))+$", "", word).replace(",", "")
+        re.sub(r"(?:n't|'(?:s|m|t|re|ve|ll|d)){1,3}$", "", word).replace(",", "")
         for word in _WORD.findall(_bare(text).casefold())
     ]
 
@@ -507,7 +507,7 @@ def _marks_of(text: str) -> Iterator[str]:
     """Yield initials of long names, and words in capitals."""
     yield from (
         "".join(re.findall(r"\b[A-Z]", name)).lower()
-        for name in re.findall(r"[A-Z]\w+(?:[ -](?:(?:of|the|for|and) )?[A-Z]\w+)+", text)
+        for name in re.findall(r"\b[A-Z]\w+(?:[ -](?:(?:of|the|for|and) )?[A-Z]\w+)+", text)
     )
     yield from (word.replace(".", "") for word in re.findall(r"\b(?:[A-Z](?:\.?[A-Z])+|[a-z](?:\.[a-z])+)\b", text))
 

@@ -412,7 +412,7 @@ FILES = {
         ("", "a.csv", '\ufeffid,question,answer,contexts,reference,\r\n1,"So, who?","""I"".\nI.",c,"""I"".\nI.",\r\n',
          WHOLE, "0 1 PASS ;*"),
         ("", "a.csv", "sep=;\r\nquestion;answer;contexts;reference\r\nWho?;Ida;c;Ida\r\n", WHOLE, "0 1 PASS ;*"),
-        ("", "a.csv", "answer\nZoé\n".encode("cp1252"), WHOLE, "2 *is not UTF-8; save it as UTF-8 if it is cp1252;*"),
+        ("", "a.csv", "answer\nZoé\n".encode("cp1252"), WHOLE, "2 *is not UTF-8; save the file as UTF-8;*"),
     ],
     "32 mlflow#20419": [
         ("", "n.jsonl", '{"answer": "A", "reference": NaN}\n{"answer": "", "reference": null}', SAME, "0 2 ABSTAIN ;*"),

@@ -110,8 +110,8 @@ def calibrate(
         raise CalibrationFailed("the budget was spent before every tier had judged every labelled case")
     choice = choose(trials.confidences, trials.correct, 1 - agreement, delta)
     if choice is None:
-        message = f"no threshold shows an agreement of {agreement:g} (delta {delta:g}) on {len(places)} labelled cases"
-        raise CalibrationFailed(message, trials.figures())
+        shown = f"an agreement of {agreement:g} (delta {delta:g}) on {len(places)} independent labelled cases"
+        raise CalibrationFailed(f"no threshold shows {shown}", trials.figures())
     return Guarantee(
         agreement=agreement,
         delta=delta,

@@ -150,7 +150,7 @@ class Guarantee(Frozen):
     def __str__(self) -> str:
         return (
             f"at least {self.agreement:g} of the decided cases{' behind the screening tiers' * (self.screened > 0)} "
-            f"agree with human labels (delta {self.delta:g}): of {self.n:,} labelled cases it decides "
+            f"agree with human labels (delta {self.delta:g}): of {self.n:,} independent labelled cases it decides "
             f"{self.decided:,}, of which {self.errors:,} disagree, so at most {self.bound:.3f} do; always answering "
             f"{visible(self.constant)} agrees with {self.constant_agreement:.3f}"
             + f"; not guaranteed: screening tiers decide {self.screened:,}, of which {self.screened_errors:,} disagree"

@@ -68,7 +68,7 @@ def calibrate(
     if not jury.resolve().is_relative_to(out.resolve().parent):
         raise ConfigurationError(f"--out {out} names the jury file {jury}, so it belongs in the folder of that file")
     judges = load_jury(jury, allow_commands=allow_commands, allow_base_url=allow_base_url)
-    people = Labels(labels, column=label_column)
+    people = Labels(labels, column=label_column, pass_labels=pass_label or ())
     cases = [*people.attached(read_results(results))]
     remark(people.remarks())
     budget = None if max_usd is None else Budget(max_usd=max_usd)
@@ -85,7 +85,8 @@ def calibrate(
                 budget=budget,
             )
         except CalibrationFailed as failed:
-            return not_met([str(failed)])
+            paid = "" if budget is None else f"${budget.spent.cost_usd:.4f} were spent; --store keeps what was paid for"
+            return not_met(filter(None, (str(failed), paid)))
     out.write_text(found.guarantee.to_yaml(), encoding="utf-8")
     show_found(str(found.guarantee), found.guarantee.model_dump(mode="json"), as_json=as_json)
     if not as_json:

@@ -62,7 +62,7 @@ class CaseFile:
             found.cases[identity_of(case, *facts_of(case, self.label, self.group))] += 1
             found.answered += case.answer is not None or bool(case.candidates or case.error)
             if not missing(label := case.metadata.get(self.label)):
-                found.labels[str(label)] = label if isinstance(label, str | bool | int | float) else str(label)
+                found.labels[str(label)] = label
             if self.group and missing(case.metadata.get(self.group)):
                 raise InputError(
                     f"{self.path}, line {row.line}: no value in the column '{visible(self.group, 40)}' of --group; "
@@ -143,7 +143,7 @@ class Survey:
             if pass_labels or column != COLUMN:
                 raise InputError(f"no case has a label in the column '{visible(column, 40)}' of --label-column")
             return
-        from jury_adapters.stats.votes import Votes  # needs NumPy
+        from jury_adapters.stats.votes import Votes, label_of  # needs NumPy
 
         said = [
             Judgment(status=Status.LABEL, label=label)
@@ -153,7 +153,10 @@ class Survey:
         if jury.labels is not None:
             Votes.of(
                 [
-                    *(Result(jury="", case=None, judgment=said[0], human_label=one) for one in self.labels.values()),
+                    *(
+                        Result(jury="", case=None, judgment=said[0], human_label=label_of(one))  # a number is no grade
+                        for one in self.labels.values()
+                    ),
                     *said,
                 ],
                 pass_labels=pass_labels,

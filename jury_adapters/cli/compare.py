@@ -36,7 +36,7 @@ def compare(
     from jury_adapters.report import compare as compared
 
     check_places({"--report": report}, (a, b, labels))
-    people = Labels(labels, column=label_column, alone=False)
+    people = Labels(labels, column=label_column, pass_labels=pass_label or (), alone=False)
     runs = [[*people.attached(read_results(path))] for path in (a, b)]
     names = (a.name, b.name) if a.name != b.name else (str(a), str(b))
     found = compared(*runs, names=names, pass_labels=pass_label or ())

@@ -6,9 +6,9 @@ is refused.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jury_adapters.core.case import NAMES, Case
 from jury_adapters.core.results import Result
@@ -31,7 +31,8 @@ class Label(NamedTuple):
         id: the id of the case; empty if unknown.
         answer: the answer that was labelled; None if unknown.
         by: the person.
-        value: the label.
+        value: the label, as a word.
+        sense: what it means, by which labels are compared: PASS, FAIL, or the word without capitals.
     """
 
     line: int
@@ -39,14 +40,8 @@ class Label(NamedTuple):
     id: str
     answer: str | None
     by: str
-    value: Any
-
-    @property
-    def sense(self) -> str:
-        """What the label means, by which labels are compared: PASS, FAIL, or its word without capitals."""
-        from jury_adapters.stats.votes import MEANINGS  # needs NumPy
-
-        return MEANINGS.get(word := str(self.value).strip().casefold(), word)
+    value: str
+    sense: str
 
     def is_of(self, case: Case, content: str) -> bool:
         """Whether it is the label of a case with this content."""
@@ -62,6 +57,7 @@ class Labels:
         path: rows with the label, and ``key``, an id, or the case; None for no labels. Of two labels that a person
             (``by``) gave to one answer, the second counts.
         column: the column with the label.
+        pass_labels: the labels that mean PASS, and then all others mean FAIL; see :meth:`Votes.of`.
         alone: whether an id without an answer may name a case. It may not where two answers have one id.
 
     Attributes:
@@ -71,11 +67,13 @@ class Labels:
         InputError: a row cannot be read, or names no case.
     """
 
-    def __init__(self, path: Path | None, *, column: str = COLUMN, alone: bool = True) -> None:
+    def __init__(
+        self, path: Path | None, *, column: str = COLUMN, pass_labels: Iterable[str] = (), alone: bool = True
+    ) -> None:
         self.path, self.contested = path, 0
         self._used: set[int] = set()
         self._alone: dict[str, str] = {}  # the content of the case that an id alone names
-        self._all = [] if path is None else [*self._read(path, column)]
+        self._all = [] if path is None else [*self._read(path, column, {one.strip().casefold() for one in pass_labels})]
         if path is not None and not self._all:
             raise InputError(f"{path}: no row has a label in the column '{visible(column, 40)}'")
         self._named: defaultdict[str, list[Label]] = defaultdict(list)
@@ -87,12 +85,14 @@ class Labels:
                 )
             self._named[one.key or one.id].append(one)
 
-    def _read(self, path: Path, column: str) -> Iterator[Label]:
+    def _read(self, path: Path, column: str, passing: Collection[str]) -> Iterator[Label]:
+        from jury_adapters.stats.votes import MEANINGS, label_of  # needs NumPy
+
         for line, row, error in ((row.line, row.values, row.error) for row in read_rows(path)):
             if error is not None:
                 raise InputError(f"{path}, line {line}: {error}")
-            value = row.get(column)
-            if missing(value) or not str(value).strip():
+            value = label_of(row.get(column))
+            if value is None:
                 continue
             key, by = ("" if missing(row.get(name)) else str(row[name]) for name in ("key", "by"))
             id_ = next((str(row[name]) for name in _IDS if not missing(row.get(name)) and str(row[name])), "")
@@ -102,7 +102,8 @@ class Labels:
                 except InputError as problem:
                     raise InputError(f"{path}, line {line}: no `key`, no `id`, and no case: {problem}") from None
             answer = next((str(row[name]) for name in NAMES["answer"] if not missing(row.get(name))), None)
-            yield Label(line, key, id_, answer, by, value if isinstance(value, bool | int | float) else str(value))
+            sense = "PASS" if (word := value.casefold()) in passing else MEANINGS.get(word, "FAIL" if passing else word)
+            yield Label(line, key, id_, answer, by, value, sense)
 
     def attached(self, results: Iterable[Result]) -> Iterator[Result]:
         """Yield results with their labels; the label of a result that has none in the file stays.

@@ -34,7 +34,7 @@ def report(
     from jury_adapters.report import Report
 
     check_places({"--report": report}, (results, labels))
-    people = Labels(labels, column=label_column)
+    people = Labels(labels, column=label_column, pass_labels=pass_label or ())
     found = Report(people.attached(read_results(results)), title=results.name, pass_labels=pass_label or ())
     remark(people.remarks())
     present(found, report, as_json=as_json)

@@ -1,5 +1,6 @@
 """Asking: how an adapter has a run judged, the same for evaluators, guards, runnables and the queue."""
 
+import hashlib
 import inspect
 import logging
 import re
@@ -10,7 +11,7 @@ from typing import Any, Literal
 from jury_adapters.core import loop
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case, CaseLike
-from jury_adapters.core.context import within
+from jury_adapters.core.context import check_means, within
 from jury_adapters.core.judge import Judge, JudgeLike, cancellations, judge_of, pass_on
 from jury_adapters.core.judgment import Judgment, Status, broken, failed_run
 from jury_adapters.core.store import Store
@@ -58,6 +59,7 @@ class Asking:
     judge: Judge = field(init=False)
 
     def __post_init__(self) -> None:
+        check_means(self.store, self.budget)
         object.__setattr__(self, "judge", judge_of(self.jury))
 
     def judged(self, run: Any) -> JudgedRun:
@@ -112,9 +114,12 @@ def review_of(judgment: Judgment) -> str:
 
 
 def without_texts(judgment: Judgment) -> Judgment:
-    """Return the judgment of a withheld answer without what may quote it."""
+    """Return the judgment of a withheld answer without what may quote it; a label becomes a hash, for the agreement."""
     return judgment.model_copy(
         update={
+            "label": judgment.label and f"withheld {hashlib.sha256(judgment.label.encode()).hexdigest()[:8]}",
+            "why": judgment.why and "withheld",
+            "generator": None,
             "reasoning": judgment.reasoning and "withheld",
             "error": judgment.error and "withheld",
             "findings": (),

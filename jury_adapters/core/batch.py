@@ -21,7 +21,7 @@ from typing import Any, TypedDict
 from jury_adapters.core import loop
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case, CaseLike, refuse_one
-from jury_adapters.core.context import within
+from jury_adapters.core.context import check_means, within
 from jury_adapters.core.judgment import Judgment, broken
 from jury_adapters.core.store import Store
 from jury_adapters.core.values import check_whole
@@ -63,6 +63,7 @@ class Batch:
     def __post_init__(self) -> None:
         limit = MAX_CONCURRENCY if self.max_concurrency is None else self.max_concurrency
         check_whole("max_concurrency", limit, 1)
+        check_means(self.store, self.budget)
         self.window = _AHEAD * limit
         self._room = asyncio.Semaphore(limit)
 

@@ -24,13 +24,15 @@ class OverBudget(JuryError):
 class Budget:
     """Limit on US dollars, tokens or calls, shared by all judges that are asked within it.
 
-    Each call reserves its estimate, which is generous, and settles what it took. A call that fits only without what
-    others have reserved waits for them; one that does not fit at all is refused. A budget belongs to one process: a run
-    that is started again may spend the limit again, but does not pay again for what a store holds.
+    Each call reserves its estimate, which is generous, and settles what it took; so only calls in flight that take more
+    than their estimates can exceed the limit. A call that fits only without what others have reserved waits for them;
+    one that does not fit at all is refused. A budget belongs to one process: a run that is started again may spend the
+    limit again, but does not pay again for what a store holds.
 
     Args:
-        max_usd: US dollars. A call whose price is unknown is refused, because it could not be held to the limit.
-        max_tokens: tokens, of prompts and replies together.
+        max_usd: US dollars. A call whose price is unknown, or whose reply has no limit, is refused, because it could
+            not be held to the limit.
+        max_tokens: tokens, of prompts and replies together. A call whose reply has no limit is refused.
         max_calls: calls of models.
 
     Raises:
@@ -45,7 +47,7 @@ class Budget:
     ) -> None:
         limits = {"max_usd": max_usd, "max_tokens": max_tokens, "max_calls": max_calls}
         self.limits: dict[str, float] = {name: limit for name, limit in limits.items() if limit is not None}
-        if not self.limits or not all(limit >= 0 for limit in self.limits.values()):
+        if not self.limits or not all(isinstance(limit, int | float) and limit >= 0 for limit in self.limits.values()):
             raise ConfigurationError(f"a budget has max_usd=, max_tokens= or max_calls=, from 0; not {limits}")
         self.spent = NO_USAGE
         self.refused = 0
@@ -53,16 +55,20 @@ class Budget:
         self._lock = Lock()
 
     @asynccontextmanager
-    async def reserve(self, estimate: Usage) -> AsyncIterator[list[Usage]]:
+    async def reserve(self, estimate: Usage, *, bounded: bool = True) -> AsyncIterator[list[Usage]]:
         """Hold an estimate for the block.
 
         The block appends what a call took to the list that it gets. If it appends nothing, or is cut off, the estimate
         counts as spent, because the vendor may bill it.
 
+        Args:
+            estimate: the largest usage of the call.
+            bounded: whether the length of the reply has a limit.
+
         Raises:
-            OverBudget: the estimate does not fit beside what is spent.
+            OverBudget: the estimate does not fit beside what is spent, or cannot be held to the limit.
         """
-        while not self._granted(estimate):
+        while not self._granted(estimate, bounded):
             await asyncio.sleep(_POLL_S)
         took: list[Usage] = []
         try:
@@ -72,13 +78,17 @@ class Budget:
                 self._reserved.remove(estimate)
                 self.spent = sum(took or [estimate], self.spent)
 
-    def _granted(self, estimate: Usage) -> bool:
+    def _granted(self, estimate: Usage, bounded: bool) -> bool:
         with self._lock:
             unknown = "max_usd" in self.limits and not estimate.cost_complete
-            if unknown or not self._fits(self.spent + estimate):
+            endless = not bounded and ("max_tokens" in self.limits or ("max_usd" in self.limits and estimate.cost_usd))
+            if endless or unknown or not self._fits(self.spent + estimate):
                 self.refused += 1
                 raise OverBudget(
-                    "over budget: the price of the call is unknown, so no limit in US dollars can hold it"
+                    "over budget: nothing limits the length of the reply, so no limit in US dollars or tokens can hold "
+                    "the call; set max_tokens"
+                    if endless
+                    else "over budget: the price of the call is unknown, so no limit in US dollars can hold it"
                     if unknown
                     else f"over budget: {self.spent.calls} calls for ${self.spent.cost_usd:.4f} are spent of "
                     f"{self.limits}"

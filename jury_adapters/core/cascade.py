@@ -41,7 +41,9 @@ class Tier:
         policy = str(self.policy).lower().removesuffix("_tier")
         if policy not in get_args(Policy):
             raise ConfigurationError(f"policy= is {', '.join(get_args(Policy))}; not {self.policy!r}")
-        if self.if_broken not in ("escalate", "reject") or not 0 <= self.confidence <= 1 or not self.name:
+        if not (isinstance(self.confidence, int | float) and 0 <= self.confidence <= 1 and self.name) or (
+            self.if_broken not in ("escalate", "reject")
+        ):
             raise ConfigurationError("a tier has a name, a confidence= in 0..1, and if_broken= 'escalate' or 'reject'")
         if self.if_broken == "reject" and policy != "reject_on_any_fail":
             raise ConfigurationError(f"if_broken= goes with the policy reject_on_any_fail, not {policy}")

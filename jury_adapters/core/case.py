@@ -64,7 +64,7 @@ class Image(Frozen):
     """Image that belongs to a case: an address, or the bytes with their media type.
 
     Attributes:
-        url: an ``https:`` address.
+        url: an address that begins with ``https://``.
         data: the bytes of the file.
         media_type: such as ``image/png``; required beside ``data``.
         part: the part of the case to which the image belongs.
@@ -77,8 +77,10 @@ class Image(Frozen):
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
-        if (self.url is None) == (self.data is None) or (self.data is not None and self.media_type is None):
-            raise ValueError("an image has url=, or data= with media_type=")
+        if (self.url is None) == (self.data is None) or (
+            self.media_type is None if self.url is None else not self.url.lower().startswith("https://")
+        ):
+            raise ValueError("an image has url=, which begins with https://, or data= with media_type=")
         return self
 
 
@@ -94,7 +96,8 @@ def _texts(value: object) -> object:
         return ()
     if isinstance(value, str) or text_of_document(value) is not value:
         return (text_of_document(value),)
-    return tuple(map(text_of_document, value)) if isinstance(value, list | tuple) else value
+    each = sorted(value, key=repr) if isinstance(value, set | frozenset) else value  # their order differs by run
+    return tuple(map(text_of_document, each)) if isinstance(each, list | tuple) else value
 
 
 def _contexts(value: object) -> object:

@@ -8,6 +8,7 @@ from typing import Any
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.store import Store
+from jury_adapters.core.values import ConfigurationError
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,15 @@ _CONTEXT: ContextVar[Context] = ContextVar("jury_context", default=Context())  #
 def context() -> Context:
     """Return what applies here."""
     return _CONTEXT.get()
+
+
+def check_means(store: object = None, budget: object = None) -> None:
+    """Refuse what is neither None nor a store, and what is neither None nor a budget."""
+    if not (store is None or hasattr(store, "put")) or not isinstance(budget, Budget | None):
+        raise ConfigurationError(
+            "store= is a store, such as open_store('runs.db'), and budget= a Budget, such as Budget(max_usd=5); not "
+            f"{type(store).__name__} and {type(budget).__name__}"
+        )
 
 
 @contextmanager

@@ -68,8 +68,8 @@ class Ensemble(Jury):
         weights: weights from 0 by juror, in order or by name; 1.0 by default. They count in ``majority`` and
             ``average``.
         required: the names of jurors without whose votes the jury abstains.
-        errors: what a juror that broke counts as: a ``missing`` vote, a FAIL (``fail``), or no vote (``abstain``,
-            ``ignore``).
+        errors: what a juror that broke, or whose model did not answer, counts as: a ``missing`` vote, a FAIL
+            (``fail``), or no vote (``abstain``, ``ignore``).
         min_votes: the number of votes below which the jury abstains.
         on: what is counted: ``status`` (PASS and FAIL) or ``label``. By default labels if a juror declares one that is
             neither good nor bad.
@@ -163,7 +163,7 @@ class Ensemble(Jury):
     def _weights(self, weights: Sequence[float] | Mapping[str, float] | None) -> tuple[float, ...]:
         names = list(self.judges)
         if isinstance(weights, Mapping):
-            self._places(weights)
+            self._places(weights)  # refuses an unknown name
             given = [weights.get(name, 1.0) for name in names]
         else:
             given = [1.0] * len(names) if weights is None else list(weights)

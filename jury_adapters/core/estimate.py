@@ -28,7 +28,7 @@ class CostEstimate:
         width = max(map(len, [*self.parts, "total"]))
         lines = [
             f"{name:{width}}  {one.calls:9,} calls  {one.input_tokens:12,} in  {one.output_tokens:11,} out  "
-            f"${one.cost_usd:,.4f}{'' if one.cost_complete else ' or more: a price is unknown'}"
+            f"${one.cost_usd:,.4f}{'' if one.cost_complete else ' or more: a price is unknown, or a reply unlimited'}"
             for name, one in {**self.parts, "total": self.total}.items()
         ]
         return "\n".join(

@@ -4,10 +4,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from errno import EINVAL
+from errno import EFBIG, EINVAL
 from pathlib import Path
 from secrets import token_hex
-from typing import BinaryIO
+from typing import IO, AnyStr, BinaryIO
+
+LONGEST_LINE = 2**28
+"""Characters or bytes of the longest line that is read: a small packed file may hold a line that fills the memory."""
 
 
 def check_regular(path: str | os.PathLike[str]) -> None:
@@ -18,6 +21,18 @@ def check_regular(path: str | os.PathLike[str]) -> None:
     """
     if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - of any kind of path
         raise OSError(EINVAL, "it is not a regular file")
+
+
+def lines_of(file: IO[AnyStr]) -> Iterator[AnyStr]:
+    """Yield the lines of a file.
+
+    Raises:
+        OSError: a line is too long.
+    """
+    while line := file.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE:
+            raise OSError(EFBIG, f"a line is longer than {LONGEST_LINE // 10**6} MB")
+        yield line
 
 
 @contextmanager

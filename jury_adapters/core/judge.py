@@ -21,7 +21,7 @@ from jury_adapters.core.batch import Batch, BatchOptions, Pair
 from jury_adapters.core.case import Case, CaseLike
 from jury_adapters.core.estimate import CostEstimate, estimate_cost
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken, failed_run, labels_of
-from jury_adapters.core.values import EMPTY, ROUNDING, ConfigurationError, Frozen, clean
+from jury_adapters.core.values import EMPTY, ROUNDING, ConfigurationError, Frozen, check_whole, clean
 
 Returned = Any
 """What a judge may return; :func:`judge` lists it."""
@@ -173,6 +173,7 @@ class Judge(ABC):
 
     def with_samples(self, samples: int, **options: Any) -> "Judge":
         """Return an :class:`Ensemble`, with its options, that asks this judge several times about each case."""
+        check_whole("samples", samples, 1)
         return MAKERS["samples"]([self] * samples, name=options.pop("name", f"{self.name} x{samples}"), **options)
 
     def with_fallbacks(self, *fallbacks: "JudgeLike") -> "Judge":
@@ -223,7 +224,7 @@ class FunctionJudge(Judge):
     ) -> None:
         if not callable(function) or isinstance(function, type):
             raise ConfigurationError(f"a judge is a Judge or a function of a case, not {type(function).__name__}")
-        if not 0 <= threshold <= 1 or not cost >= 0:
+        if not all(isinstance(one, int | float) and one >= 0 for one in (threshold, cost)) or threshold > 1:
             raise ConfigurationError(f"threshold= is in 0..1 and cost= from 0, not {threshold!r} and {cost!r}")
         own = getattr(function, "__name__", type(function).__name__)
         self.function = function
@@ -357,7 +358,7 @@ def _is_late(judge: Judge, started: float) -> bool:
 
 async def _called(function: Callable[[Case], Returned], case: Case) -> Returned:
     """Call a function: on the loop if it is asynchronous, else in a thread of its own, where it may block."""
-    flags = getattr(getattr(function, "__code__", None), "co_flags", 0)  # faster than what knows all callables
+    flags = getattr(getattr(function, "__code__", None), "co_flags", 0)  # a quick look; what inspect knows takes longer
     if flags & inspect.CO_COROUTINE or any(
         map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None)))  # noqa: B004
     ):
@@ -446,7 +447,7 @@ def to_judgment(outcome: Returned, pass_mark: float = 0.5) -> Judgment:
 
 
 def _checked_timeout(seconds: float | None) -> float | None:
-    if seconds is not None and not seconds > 0:
+    if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
         raise ConfigurationError(f"a time limit is a number of seconds above 0, not {seconds!r}")
     return seconds
 
@@ -464,7 +465,7 @@ def _described(value: Any) -> Any:
     if isinstance(value, partial):
         return _described([value.func, value.args, value.keywords])
     if isinstance(value, Frozen):
-        return [type(value).__qualname__, _described(dict(value))]
+        return [type(value).__qualname__, _described({name: getattr(value, name) for name in type(value).model_fields})]
     if is_dataclass(value) and not isinstance(value, type):
         return [type(value).__qualname__, _described({one.name: getattr(value, one.name) for one in fields(value)})]
     if callable(value):

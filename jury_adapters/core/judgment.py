@@ -225,10 +225,12 @@ class Judgment(Frozen):
     def is_missing(self) -> bool:
         """Whether the judge broke, or a model's answer is not there: refused, filtered, cut off, or unreadable.
 
-        In a vote it is a missing vote, so that whoever makes jurors refuse decides nothing.
+        An ABSTAIN with such a judgment inside is missing, too. In a vote it is a missing vote, so that whoever makes
+        jurors refuse decides nothing.
         """
         return self.status is Status.ERROR or (
-            self.status is Status.ABSTAIN and self.metadata.get("cause") in _NOT_ANSWERED
+            self.status is Status.ABSTAIN
+            and (self.metadata.get("cause") in _NOT_ANSWERED or any(one.is_missing for one in self.judgments))
         )
 
     @property
@@ -342,12 +344,12 @@ class Judgment(Frozen):
         least = BANDS.get(min_agreement) if isinstance(min_agreement, str) else min_agreement
         if least is None and min_agreement is not None:
             raise ConfigurationError(f"min_agreement= is a number in 0..1 or {', '.join(BANDS)}; not {min_agreement!r}")
-        if least is not None and self.agreement is not None and self.agreement < least - ROUNDING:
+        if least is not None and self.agreement is not None and not self.agreement >= least - ROUNDING:
             unmet.append(f"min_agreement={min_agreement}: found {self.agreement:.3g}")
-        if min_confidence is not None and (self.confidence is None or self.confidence < min_confidence - ROUNDING):
+        if min_confidence is not None and (self.confidence is None or not self.confidence >= min_confidence - ROUNDING):
             unmet.append(f"min_confidence={min_confidence}: found {self.confidence}")
         cost = self.usage.cost_usd + self.usage.recorded_usd
-        if max_cost_usd is not None and (cost > max_cost_usd + ROUNDING or not self.usage.cost_complete):
+        if max_cost_usd is not None and not (cost <= max_cost_usd + ROUNDING and self.usage.cost_complete):
             unmet.append(
                 f"max_cost_usd={max_cost_usd}: found {cost:.4g}{'' if self.usage.cost_complete else ' or more'}"
             )

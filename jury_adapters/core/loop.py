@@ -32,11 +32,9 @@ def background() -> asyncio.AbstractEventLoop:
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
-    while True:
-        try:
-            return loop.run_forever()
-        except BaseException:  # a task of a judge raised SystemExit; the other judges go on
-            continue
+    while not loop.is_closed():
+        with suppress(BaseException):  # a task of a judge raised SystemExit, or stopped the loop; the others go on
+            loop.run_forever()
 
 
 @atexit.register

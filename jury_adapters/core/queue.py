@@ -69,7 +69,7 @@ class JudgeQueue:
         budget: Budget | None = None,
         exit_timeout: float = 10.0,
     ) -> None:
-        if not 0 <= sample <= 1 or max_pending < 1 or max_concurrency < 1:
+        if not (isinstance(sample, int | float) and 0 <= sample <= 1) or max_pending < 1 or max_concurrency < 1:
             raise ConfigurationError("sample= is in 0..1, and max_pending= and max_concurrency= are numbers from 1")
         if not (on_verdict is None or callable(on_verdict)):
             raise ConfigurationError(f"on_verdict= is a function of a JudgedRun, not {type(on_verdict).__name__}")
@@ -164,8 +164,9 @@ class JudgeQueue:
         self._closed = True
         done = self.flush(self.exit_timeout if timeout is None else timeout)
         if not done:
-            _log.warning("closed with %d runs not judged", len(self._pending))
-            self.counts["unfinished"] += len(self._pending)
+            with self._changed:
+                self.counts["unfinished"] = len(self._pending)
+            _log.warning("closed with %d runs not judged", self.counts["unfinished"])
         return done
 
     async def aclose(self, timeout: float | None = None) -> bool:

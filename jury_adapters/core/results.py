@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import os
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, Self, cast
 from pydantic import ValidationError
 
 from jury_adapters.core.case import Case, CaseLike, refuse_one
-from jury_adapters.core.files import check_regular, replacement
+from jury_adapters.core.files import check_regular, lines_of, replacement
 from jury_adapters.core.judge import JudgeLike, judge_of
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
 from jury_adapters.core.values import ConfigurationError, Frozen, InputError, Text, problems_of
 
 try:
@@ -45,12 +45,12 @@ def read_results(path: str | Path) -> Iterator[Result]:
     """Read a results file; every value is checked. A path that ends in ``.gz`` is unpacked.
 
     Raises:
-        InputError: there is no such file, or a line is no result; the message names it.
+        InputError: there is no such file, or a line is no result or longer than 268 MB; the message names it.
     """
     try:
         check_regular(path)
         with gzip.open(path, "rb") if str(path).endswith(".gz") else Path(path).open("rb") as file:
-            for number, line in enumerate(cast(BinaryIO, file), start=1):
+            for number, line in _numbered(lines_of(cast(BinaryIO, file))):
                 yield _result(path, number, line)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
@@ -58,15 +58,21 @@ def read_results(path: str | Path) -> Iterator[Result]:
         raise InputError(f"{path}: the file is cut off or damaged") from None
 
 
+def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Return lines with their numbers, without those that are blank because their cases were judged again."""
+    return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+
+
 def _result(path: str | Path, number: int, line: bytes) -> Result:
     try:
-        return Result.model_validate_json(line)
+        return Result.model_validate_json(line.removeprefix(b"\xef\xbb\xbf").rstrip())
     except ValidationError as error:
+        why = problems_of(error).replace(" at line 1 column", " at column")
         if not line.endswith(b"\n") and line.startswith(_BEGINNING):
             raise InputError(
                 f"{path}, line {number}, is cut off; a run that continues the file judges it again"
             ) from None
-        raise InputError(f"{path}, line {number}: no result: {problems_of(error)}") from None
+        raise InputError(f"{path}, line {number}: no result: {why}") from None
 
 
 _BEGINNING = b'{"jury":"'  # of every line
@@ -75,8 +81,9 @@ _BEGINNING = b'{"jury":"'  # of every line
 class ResultsFile:
     """Results of one jury in a file that grows by one complete line per case.
 
-    Opening an existing file continues it: cases that it has are not judged again, lines with an ERROR are taken out and
-    judged again, and a last line that was cut off is dropped. One process writes a file at a time.
+    Opening an existing file continues it: cases that it has are not judged again, lines with an ERROR are, and a last
+    line that was cut off is dropped. A new judgment takes the place of the old line when it is written, and its usage
+    includes that of the old one. One process writes a file at a time.
 
     Args:
         path: the file.
@@ -105,7 +112,8 @@ class ResultsFile:
         self.jury, self.label, self.group = judge_of(jury), label, group
         self._fingerprint = self.jury.fingerprint
         self._kept: Counter[str] = Counter()
-        self._taken: dict[tuple[str, int], bytes] = {}  # lines to judge again, by the id or content of their case
+        # Lines to judge again, by the id or content of their case: where they begin and end, and what they took.
+        self._again: defaultdict[str, list[tuple[int, int, Usage]]] = defaultdict(list)
         self._file = _locked(self.path)
         try:
             if overwrite:
@@ -117,6 +125,7 @@ class ResultsFile:
 
     def _replace(self, lines: Iterable[bytes]) -> None:
         """Write lines beside the file, and put them in its place at once."""
+        self._end, self._blank = 0, False
         try:
             with replacement(self.path) as new:
                 new.writelines(lines)
@@ -130,12 +139,12 @@ class ResultsFile:
     def _refuse_others(self) -> None:
         """Refuse to replace a file that holds no results."""
         with self.path.open("rb") as file:
-            if file.read(len(_BEGINNING)) not in (b"", _BEGINNING):
+            if not next(filter(bytes.strip, file), _BEGINNING).startswith(_BEGINNING):
                 raise ConfigurationError(f"{self.path} is no results file; delete it, or choose another")
 
     def _lines(self) -> Iterator[bytes]:
         with self.path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in _numbered(file):
                 ours = _BEGINNING + self._fingerprint.encode() + b'"'
                 if not line.endswith(b"\n") and (line.startswith(ours) or ours.startswith(line)):
                     return  # the process was killed while it wrote the line
@@ -144,10 +153,8 @@ class ResultsFile:
                     raise ConfigurationError(
                         f"{self.path}, line {number}, is of another jury; choose another file, or overwrite=True"
                     )
-                if self._keep(result):
-                    yield line
-                elif result.case is not None:
-                    self._taken[result.case.id or result.case.content_hash, number] = line
+                if result.case is not None:
+                    yield self._noted(result, line)
 
     def relabel(self, cases: Iterable[Case]) -> None:
         """Give the lines of these cases the labels and groups that they have now, so that they are not judged again.
@@ -162,16 +169,23 @@ class ResultsFile:
             known.add(identity_of(case, *facts_of(case, self.label, self.group)))
             now[self._bare(case)] = case
         self._kept.clear()
+        self._again.clear()
         self._replace(self._relabelled(now, known))
 
     def _relabelled(self, now: Mapping[str, Case], known: Container[str]) -> Iterator[bytes]:
         for result in read_results(self.path):
             new = now.get(self._bare(result.case)) if result.case else None
-            if result.case and new and identity_of(result.case, result.human_label, result.group) not in known:
-                yield self._line(new, result.judgment)[1]
-            else:
-                self._keep(result)
-                yield _bytes_of(result)
+            changed = result.case and identity_of(result.case, result.human_label, result.group) not in known
+            now_so = self._result(new, result.judgment) if new and changed else result
+            yield self._noted(now_so, _bytes_of(now_so))
+
+    def _noted(self, result: Result, line: bytes) -> bytes:
+        """Note a line that is written at the end, and that of a case to judge again; return it."""
+        if not self._keep(result) and result.case is not None:
+            key, end = result.case.id or result.case.content_hash, self._end + len(line)
+            self._again[key].append((self._end, end, result.judgment.usage))
+        self._end += len(line)
+        return line
 
     def _bare(self, case: Case) -> str:
         """Return a hash of a case without its label and its group."""
@@ -194,19 +208,23 @@ class ResultsFile:
 
     def write(self, case: Case | None, judgment: Judgment) -> Result:
         """Write the line of a case, with the label and the group that its metadata have, and return its result."""
-        result, line = self._line(case, judgment)
-        self._file.write(line)
+        old = self._again.get(case.id or case.content_hash) if case else None
+        start, end, took = old.pop(0) if old else (0, 0, NO_USAGE)
+        result = self._result(case, judgment.but(usage=took + judgment.usage))
+        self._file.write(_bytes_of(result))
         self._file.flush()
-        known = case and (case.id or case.content_hash)
-        self._taken = {key: line for key, line in self._taken.items() if key[0] != known}
+        self._keep(result)
+        if end:
+            self._blank = True
+            with self.path.open("r+b") as file:
+                file.seek(start)
+                file.write(b" " * (end - start - 1))
         return result
 
-    def _line(self, case: Case | None, judgment: Judgment) -> tuple[Result, bytes]:
+    def _result(self, case: Case | None, judgment: Judgment) -> Result:
         label, group = facts_of(case, self.label, self.group)
         said = judgment.but(case_metadata={})
-        result = Result(jury=self._fingerprint, case=case, judgment=said, human_label=label, group=group)
-        self._keep(result)
-        return result, _bytes_of(result)
+        return Result(jury=self._fingerprint, case=case, judgment=said, human_label=label, group=group)
 
     def _keep(self, result: Result) -> bool:
         """Note a case that is not to be judged again, and return whether this is one."""
@@ -233,10 +251,13 @@ class ResultsFile:
         return self._kept.total()
 
     def close(self) -> None:
-        """Close the file; another process may then write it. Lines with an ERROR that were not judged again go back."""
-        if not self._file.closed:
-            self._file.writelines(self._taken.values())
-        self._file.close()
+        """Close the file, without the lines of cases that were judged again; another process may then write it."""
+        try:
+            if self._blank and not self._file.closed:
+                with self.path.open("rb") as file:
+                    self._replace(filter(bytes.strip, file))
+        finally:
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self

@@ -42,7 +42,7 @@ class Frozen(BaseModel):
 
     def but(self, **changes: Any) -> Self:
         """Return a copy with other values in some fields, which are checked."""
-        return type(self).model_validate({**self.__dict__, **changes})
+        return type(self).model_validate({**{name: getattr(self, name) for name in type(self).model_fields}, **changes})
 
 
 class FrozenDict(dict[str, Any]):
@@ -84,7 +84,10 @@ def _json(value: Any, depth: int = 0) -> Any:
     if isinstance(value, Mapping):
         return FrozenDict({clean(str(key)): _json(inside, depth + 1) for key, inside in value.items()})
     if isinstance(value, list | tuple | set | frozenset):
-        return tuple(_json(inside, depth + 1) for inside in value)
+        each = [_json(inside, depth + 1) for inside in value]
+        return tuple(
+            each if isinstance(value, list | tuple) else sorted(each, key=repr)
+        )  # a set's order differs by run
     if isinstance(value, str):
         return clean(str(value))
     if isinstance(value, float) and not isfinite(value):
@@ -138,6 +141,6 @@ def error_text(error: BaseException) -> str:
     inner = "; ".join(map(error_text, error.exceptions[:3])) if isinstance(error, BaseExceptionGroup) else ""
     try:
         message = problems_of(error) if isinstance(error, ValidationError) else str(error)
-    except Exception:  # a __str__ that raises
+    except BaseException:  # a __str__ that raises, perhaps SystemExit
         message = ""
     return without_keys(f"{type(error).__name__}: {message}".removesuffix(": ") + (f" ({inner})" if inner else ""))

@@ -31,10 +31,10 @@ ExactShare = Annotated[str | float, AfterValidator(_is_share)]
 
 
 def reaches(share: Fraction, least: str | float) -> bool:
-    """Return whether an exact share reaches another; one with two or more decimals counts as rounded.
+    """Return whether an exact share reaches another; one with two or more decimals counts as rounded to these.
 
-    >>> reaches(Fraction(2, 3), 0.67), reaches(Fraction(1, 3), 0.34), reaches(Fraction(6, 13), 0.5)
-    (True, False, False)
+    >>> reaches(Fraction(2, 3), 0.67), reaches(Fraction(18, 19), 0.95), reaches(Fraction(18, 19), "19/20")
+    (True, True, False)
     """
     text = str(least)
     decimals = len(text.partition(".")[2]) if "/" not in text else 0
@@ -74,8 +74,8 @@ class Outcome(NamedTuple):
 class Rule(Frozen):
     """Base of the voting rules. A rule is immutable; its options are its fields.
 
-    A new rule is a subclass with the field ``rule``, its name, and :meth:`count`. An instance of it is given as
-    ``voting=``; an entry in :data:`RULES` makes its name one of the words for ``voting=``.
+    A new rule is a subclass with the field ``rule``, a name that no jury of the package has, and :meth:`count`. An
+    instance of it is given as ``voting=``; an entry in :data:`RULES` makes its name one of the words for ``voting=``.
 
     Class attributes:
         on_labels: whether the rule can count labels; else a label that is neither good nor bad does not vote.
@@ -101,7 +101,7 @@ def _won(ballot: str, votes: Sequence[Vote], reasoning: str = "", tied: bool = F
     """Return the outcome in which a ballot wins; its confidence is its share of the weight."""
     said = reasoning or f"{sum(one.ballot == ballot for one in votes)} of {len(votes)} voted {ballot}"
     whole = fsum(one.weight for one in votes)
-    # None: no juror said it.
+    # A label that no juror gave, such as SPLIT, has no share.
     share = min(1.0, fsum(one.weight for one in votes if one.ballot == ballot) / whole) or None
     if ballot in ("PASS", "FAIL"):
         return Outcome(Status(ballot), said, confidence=share, tied=tied)
@@ -207,7 +207,8 @@ class Quorum(Rule):
     """PASS if the share of jurors that pass reaches the quorum. 2 of 3 reach 0.67 and ``"2/3"``.
 
     Attributes:
-        quorum: the share, a number in 0..1 or a fraction.
+        quorum: the share, a number in 0..1 or a fraction. With two or more decimals, the share of the jurors is rounded
+            to these, so that 18 of 19 reach 0.95. A fraction is exact.
         threshold: the score from which a juror counts as passing; None takes its status.
     """
 
@@ -336,6 +337,7 @@ OTHER_NAMES = {
     "k_veto": "veto",
 }
 """Names that the seed systems give to rules."""
+_TAKEN = {*RULES, "scorecard", "cascade", "all_of", "any_of", "pairwise"}  # by which ``Judgment.voting`` is read
 
 
 def rule_of(voting: str | Rule | Callable[[Sequence[Vote]], Any], **options: Any) -> Rule:
@@ -354,7 +356,8 @@ def rule_of(voting: str | Rule | Callable[[Sequence[Vote]], Any], **options: Any
         if name in RULES:
             return RULES[name](**({"use_confidence": True} | options if voting == "weighted" else options))
         if callable(voting) and not isinstance(voting, Rule | type):
-            return FunctionRule(function=voting, rule=getattr(voting, "__name__", "function"), **options)
+            own = getattr(voting, "__name__", "function")
+            return FunctionRule(function=voting, rule=f"function {own}" if own in _TAKEN else own, **options)
     except ValidationError as error:
         raise ConfigurationError(f"options of {voting!r}: {problems_of(error)}") from None
     raise ConfigurationError(
@@ -375,8 +378,8 @@ class Count:
         required: the positions of jurors without whose votes there is no verdict.
         labels: the labels that the jurors may give, with their meaning; None for a vote on PASS and FAIL.
         any_label: whether a juror may give labels that are not declared, so that nothing is settled early.
-        errors: what a juror that broke counts as: a ``missing`` vote, a FAIL (``fail``), or no vote (``abstain`` and
-            ``ignore``).
+        errors: what a juror that broke, or whose model did not answer, counts as: a ``missing`` vote, a FAIL
+            (``fail``), or no vote (``abstain`` and ``ignore``).
         min_votes: the number of votes below which the jury abstains.
     """
 
@@ -403,7 +406,7 @@ class Count:
             if all((one.status, one.label) == (found.status, found.label) for one in others):
                 sure = [one.confidence for one in (found, *others) if one.confidence is not None]
                 said = f"{found.reasoning}; {len(lost)} gave no answer" if lost else found.reasoning
-                # The score might be another.
+                # The missing votes could have given another score.
                 return found._replace(confidence=min(sure, default=None), score=None, reasoning=said)
         if None in votes:
             return None
@@ -436,13 +439,13 @@ class Count:
             return Outcome(Status.ABSTAIN, f"{len(cast)} voted, and at least {self.min_votes} must")
         found = self.rule.count(cast)
         meaning = (self.labels or {}).get(found.label or "", Status.LABEL)
-        if found.status is Status.LABEL:
+        if found.status == Status.LABEL:  # a rule may give it as a text
             return found._replace(status=meaning, label=None if meaning is Status.ABSTAIN else found.label)
         return found
 
     def _read(self, vote: Judgment) -> tuple[str | None, float, float]:
         """Return ballot, score and confidence of a judgment; no ballot if it does not vote."""
-        if vote.status is Status.ERROR and self.errors == "fail":
+        if self.errors == "fail" and vote.is_missing:
             return "FAIL", 0.0, 1.0
         ballot = vote.ballot if self.labels is not None else vote.status.value if vote.passed is not None else None
         return ballot, vote.number or 0.0, 1.0 if vote.confidence is None else vote.confidence

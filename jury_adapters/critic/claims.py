@@ -25,7 +25,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Finding, Judgment, Status, abstain
-from jury_adapters.core.values import Frozen, problems_of
+from jury_adapters.core.values import Frozen
 from jury_adapters.critic.answers import Unreadable, comparable, passes
 from jury_adapters.critic.prompt import HIDDEN, visible
 from jury_adapters.critic.rubric import Rubric
@@ -67,7 +67,9 @@ def read_claims(given: Any) -> list[Claim] | Unreadable:
     try:
         claims = _CLAIMS.validate_python(given)
     except ValidationError as error:
-        return Unreadable(f'"claims": {problems_of(error)[:300]}')
+        first = error.errors()[0]
+        where = [str(one) for one in first["loc"] if isinstance(one, int) or one in Claim.model_fields]
+        return Unreadable(f'"claims": {": ".join([*where, first["msg"]])}')  # a key that was not asked for is untrusted
     found: dict[str, Claim] = {}
     for number, one in enumerate(claims, start=1):
         if found.setdefault(comparable(one.claim), one).verdict != one.verdict:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from jury_adapters.core.budget import Budget, OverBudget
 from jury_adapters.core.case import Case
-from jury_adapters.core.context import context
+from jury_adapters.core.context import check_means, context
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, broken
 from jury_adapters.core.store import Key, Store, get_or_ask
@@ -35,6 +35,7 @@ from jury_adapters.models.objects import FunctionModel, ObjectModel
 
 _TEMPERATURE = 0.0
 _MAX_TOKENS = 2000
+_REPLY_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict")  # as objects name them
 _LONGEST_QUOTE = 4000  # characters of an unreadable reply that are sent back
 _FOR_READERS = {"name", "version", "description", "source"}
 _READER = 1  # part of every fingerprint; increase it when the same reply is read in another way
@@ -109,23 +110,25 @@ class Critic(Judge):
         self.options = _options(self.model, temperature, max_tokens, logprobs)
         price = self.model.price(1000, 200)
         self.cost = inf if price is None else price  # asked last
-        self._given_name = name
+        self._given_name, self._threshold = name, threshold
         self._use(found if threshold is None else found.replace(threshold=threshold))
         if store is not None:
-            self._check_store(store)
+            check_means(store)
+            self._check_store()
 
     def named(self, name: str) -> Self:
         """Return a copy with another name, which it keeps with another rubric too."""
         return self._with(name=name, _given_name=name)
 
     def with_rubric(self, rubric: Rubric | str | Path) -> Self:
-        """Return this critic with another rubric, and all else as it is.
+        """Return this critic with another rubric, and all else as it is. The rubric's own ``threshold`` comes first.
 
         Raises:
             ConfigurationError: there is no such rubric.
         """
-        other = self._with()
-        other._use(rubric_of(rubric))
+        other, found = self._with(), rubric_of(rubric)
+        own = found.threshold is not None or self._threshold is None
+        other._use(found if own else found.replace(threshold=self._threshold))
         return other
 
     def _use(self, rubric: Rubric) -> None:
@@ -161,7 +164,7 @@ class Critic(Judge):
         store = self.store if context().store is None else context().store
         if store is None:
             return await self._ask(case)
-        self._check_store(store)
+        self._check_store()
         key = Key(self._key_of(case), self.fingerprint, context().sample)
         if getattr(store, "read_only", False) and await store.get(key) is None:
             return abstention("not_recorded", "not recorded: the store has no judgment of this case by this critic")
@@ -174,9 +177,7 @@ class Critic(Judge):
             return case.content_hash
         return f"{case.content_hash}-{hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:16]}"
 
-    def _check_store(self, store: Store) -> None:
-        if not hasattr(store, "get") or not hasattr(store, "put"):
-            raise ConfigurationError(f"store= is a store, such as open_store('runs.db'), not {type(store).__name__}")
+    def _check_store(self) -> None:
         if self.parse is not None and "<" in getattr(self.parse, "__qualname__", "<"):
             raise ConfigurationError("with a store, parse= is a function defined by def at the top of a module")
         if isinstance(self.model, FunctionModel) and "<" in self.model.model:
@@ -212,7 +213,11 @@ class Critic(Judge):
     async def _send(self, prompt: Prompt) -> Reply:
         """Send a request, each attempt of which fits into the budget."""
         budget, billed = context().budget, list[Usage]()
-        pay = None if budget is None else partial(_paid, budget, self._estimate(prompt), billed)
+        pay = (
+            None
+            if budget is None
+            else partial(_paid, budget, self._estimate(prompt), self._reply_limit is not None, billed)
+        )
         try:
             return await ask_model(self.model, prompt, self._schema, self.options, self.limits, pay=pay)
         except OverBudget as error:
@@ -222,20 +227,28 @@ class Critic(Judge):
     def _estimate(self, prompt: Prompt) -> Usage:
         schema = 0 if self._schema is None else len(json.dumps(self._schema)) // 3
         tokens = prompt.estimated_tokens + schema
-        output = self.options.max_tokens or _MAX_TOKENS
+        output = self._reply_limit or _MAX_TOKENS
         price = self.model.price(tokens, output)
         return Usage(
             calls=1,
             input_tokens=tokens,
             output_tokens=output,
             cost_usd=price or 0.0,
-            cost_complete=price is not None,
+            cost_complete=price is not None and (self._reply_limit is not None or not price),
         )
 
+    @property
+    def _reply_limit(self) -> int | None:
+        """The most output tokens of a reply, by the options or the model's own settings; None if nothing limits it."""
+        held = self.model, getattr(self.model, "_given", None)
+        own = [getattr(one, name, None) for one in held for name in _REPLY_LIMITS]
+        assumed = _MAX_TOKENS if isinstance(self.model, FunctionModel) else None  # it does not say what it takes
+        return self.options.max_tokens or next((one for one in own if type(one) is int and one > 0), assumed)
 
-async def _paid(budget: Budget, estimate: Usage, billed: list[Usage], attempt: Attempt) -> Reply:
+
+async def _paid(budget: Budget, estimate: Usage, bounded: bool, billed: list[Usage], attempt: Attempt) -> Reply:
     """Make an attempt within a budget. One that may be billed, and does not say for how much, took its estimate."""
-    async with budget.reserve(estimate) as took:
+    async with budget.reserve(estimate, bounded=bounded) as took:
         try:
             reply = await attempt()
         except ModelError as error:

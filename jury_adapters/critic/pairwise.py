@@ -1,10 +1,8 @@
 """Comparison of two answers, asked in both orders, because models favour a position."""
 
-import asyncio
-
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.judge import Judge, JudgeLike, ask, judge, judge_of
+from jury_adapters.core.judge import Judge, JudgeLike, ask, ask_together, judge, judge_of
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, abstain, broken, total_usage
 from jury_adapters.core.values import ConfigurationError
 
@@ -59,12 +57,9 @@ class PairwiseCritic(Judge):
         if case.candidates[0].strip() == case.candidates[1].strip():
             return Judgment(status=Status.LABEL, label="tie", reasoning="both candidates are the same text")
         swapped = case.model_copy(update={"candidates": case.candidates[::-1]})
-        async with asyncio.TaskGroup() as group:
-            orders = [
-                group.create_task(ask(self.judge_of_pairs, one, name))
-                for one, name in ((case, "A first"), (swapped, "B first"))
-            ]
-        there, back = (_without_broken_tie(order.result()) for order in orders)
+        orders = ((case, "A first"), (swapped, "B first"))
+        said = await ask_together(ask(self.judge_of_pairs, one, name) for one, name in orders)
+        there, back = map(_without_broken_tie, said)
         if back.label in _OTHER:
             back = back.model_copy(update={"label": _OTHER[back.label]})
         both = (there, back)

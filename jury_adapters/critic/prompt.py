@@ -49,10 +49,10 @@ HIDDEN = re.compile(f"[{_HIDDEN}]+")
 _VISIBLE = re.compile(rf"[^\s{_HIDDEN}]")
 # Chat templates mark turns with these words. Some local servers interpret them even inside a message.
 _TURN_MARK = re.compile(
-    r"<(?=\|[^|<>\n]{1,40}\|?>|[^|<>\n]{1,40}\|>|\uff5c[^\uff5c<>\n]{1,40}\uff5c>|(?:\w+:)?[be]os>|(?:start|end)_of_\w+>|</?SYS>>"
-    r"|extra_id_\d+>|/?(?:s|think|role|tool_call|tool_response)>)"
-    r"|\[(?=\|[^|\[\]\n]{1,40}\|\]|/?(?:INST|THINK|SYSTEM_PROMPT|TOOL_CALLS|AVAILABLE_TOOLS|TOOL_RESULTS)\])"
-    r"|\](?=~[be]\])"
+    r"<(?=\|[^|<>\n]{1,40}\|?>|[^|<>\n]{1,40}\|>|\uff5c[^\uff5c<>\n]{1,40}\uff5c>|(?:\w+:)?[be]os>|[es]op>|(?:start|end)_of_\w+>|</?SYS>>"
+    r"|extra_id_\d+>|/?(?:s|(?:\w+:)?think|role|(?:\w+:)?tool_call|tool_response)>)"
+    r"|\[(?=\|[^|\[\]\n]{1,40}\|\]|/?(?:INST|THINK|SYSTEM_PROMPT|TOOL_CALLS|AVAILABLE_TOOLS|TOOL_RESULTS|ARGS|gMASK)\]|e~\[)"
+    r"|\](?=~(?:[be]\]|!b\[))"
 )
 _JOINING = "\u200c\u200d\ufe0e\ufe0f"  # which many scripts and emoji need
 _CODE = re.compile(r"-([0-9a-f]{12})")
@@ -70,7 +70,13 @@ def build_prompt(rubric: Rubric, case: Case, *, own_format: bool = False, instru
         instructions: the result of :func:`system_text`, if it is known.
     """
     global _latest
-    if (latest := _latest) is not None and all(map(is_, latest, (rubric, case, own_format))):
+    system = instructions or system_text(rubric, own_format=own_format)
+    # It is read once, because another thread may put its own.
+    if (
+        (latest := _latest) is not None
+        and all(map(is_, latest, (rubric, case, own_format)))
+        and latest[-1].system == system
+    ):
         return latest[-1]
     turns: list[Turn] = []
     for example in () if own_format else rubric.examples:
@@ -80,9 +86,8 @@ def build_prompt(rubric: Rubric, case: Case, *, own_format: bool = False, instru
     if images:
         fields = ", ".join(_FIELD_OF_PART[image.part] for image in images)
         text = f"{text}\n\n{IMAGES.replace('{fields}', fields)}"
-    system = instructions or system_text(rubric, own_format=own_format)
-    _latest = rubric, case, own_format, Prompt(system, (*turns, Turn("user", text, images)))
-    return _latest[-1]
+    _latest = latest = rubric, case, own_format, Prompt(system, (*turns, Turn("user", text, images)))
+    return latest[-1]
 
 
 # The latest prompt with its inputs: the jurors of a panel ask the same about a case, one right after the other.

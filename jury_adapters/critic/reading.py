@@ -80,7 +80,7 @@ def read_reply(text: str, rubric: Rubric, material: str) -> Reading | Unreadable
 def repair_request(problem: Unreadable, rubric: Rubric | None) -> str:
     """Return the request that follows a reply that could not be read; without a rubric for a prompt's own form."""
     if rubric is None:
-        return f"Your reply could not be read: {problem.problem}. Reply again, in the form that was asked for."
+        return "Your reply could not be read. Reply again, in the form that was asked for."  # a parser may quote it
     claims = '"claims", ' if rubric.claims_of else ""
     return (
         f"Your reply could not be read: {problem.problem}. Reply again, with one JSON object and nothing else. Its "

@@ -174,8 +174,7 @@ class Rubric(Frozen):
         for name in other.keys() & changes.keys():
             changes = {other[name]: None, **changes}
         try:
-            fields = {name: getattr(self, name) for name in type(self).model_fields}
-            return type(self).model_validate({**fields, **changes})
+            return self.but(**changes)
         except ValidationError as error:
             raise ConfigurationError(f"rubric {self.name!r}: {problems_of(error)}") from None
 

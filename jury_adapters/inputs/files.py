@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from jury_adapters.core.files import check_regular
+from jury_adapters.core.files import LONGEST_LINE, check_regular, lines_of
 from jury_adapters.core.text import unique, visible
 from jury_adapters.core.values import InputError
 
@@ -41,8 +41,8 @@ def read_rows(path: str | Path) -> Iterator[Row]:
         path: the file, in UTF-8.
 
     Raises:
-        InputError: there is no such file, or it cannot be read as a whole; a line that cannot be read is a row with
-            an error.
+        InputError: there is no such file, a line is longer than 268 MB, or it cannot be read as a whole; a line that
+            cannot be read is a row with an error.
 
     Example::
 
@@ -56,18 +56,19 @@ def read_rows(path: str | Path) -> Iterator[Row]:
         check_regular(path)
         opened: Any = gzip.open if str(path).lower().endswith(".gz") else open
         with opened(path, "rt", encoding="utf-8-sig", newline="\n") as file:
-            yield from reader(file)
+            yield from reader(lines_of(file))
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{visible(str(path))}: the byte 0x{error.object[error.start]:02x} is not UTF-8; "
-            "save it as UTF-8 if it is cp1252"
+            f"{visible(str(path))}: the byte 0x{error.object[error.start]:02x} is not UTF-8; save the file as UTF-8"
         ) from None
-    except (OSError, EOFError, zlib.error, csv.Error, InputError) as error:
-        raise InputError(f"{visible(str(path))}: {getattr(error, 'strerror', None) or error}") from None
+    except (OSError, EOFError, MemoryError, zlib.error, csv.Error, InputError) as error:
+        raise InputError(
+            f"{visible(str(path))}: {getattr(error, 'strerror', None) or str(error) or 'the memory is too small'}"
+        ) from None
 
 
-def _json_lines(file: TextIO) -> Iterator[Row]:
-    for number, line in enumerate(file, start=1):
+def _json_lines(lines: Iterator[str]) -> Iterator[Row]:
+    for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
                 yield _row(number, _parsed(line.strip()))
@@ -75,8 +76,8 @@ def _json_lines(file: TextIO) -> Iterator[Row]:
                 yield Row(number, error=error)
 
 
-def _json_array(file: TextIO) -> Iterator[Row]:
-    content = _parsed(file.read())
+def _json_array(lines: Iterator[str]) -> Iterator[Row]:
+    content = _parsed("".join(lines))
     arrays = [one for one in (content.values() if isinstance(content, dict) else [content]) if isinstance(one, list)]
     if len(arrays) != 1:
         raise InputError("expected an array of objects, or an object with one array")
@@ -100,16 +101,16 @@ def _parsed(text: str) -> Any:
         raise InputError(f"not JSON: {str(error).replace('line 1 column', 'column')}") from None
 
 
-def _csv(file: TextIO) -> Iterator[Row]:
-    csv.field_size_limit(2**31 - 1)  # the largest that every machine takes; by default it is 128 kB
-    first = next(file, "")
+def _csv(lines: Iterator[str]) -> Iterator[Row]:
+    csv.field_size_limit(LONGEST_LINE)  # by default it is 128 kB
+    first = next(lines, "")
     marked = first.lower().startswith("sep=")  # how spreadsheets name the separator
     delimiter = (
         first[4:5].strip("\r\n") or ","
         if marked
         else max(",;\t", key=lambda one: len(next(csv.reader([first], delimiter=one), [])))
     )
-    reader = csv.reader(file if marked else chain([first], file), delimiter=delimiter, strict=True)
+    reader = csv.reader(lines if marked else chain([first], lines), delimiter=delimiter, strict=True)
     line = 1 + marked
     try:
         names = [name.strip() for name in next(reader, [])]

@@ -1,7 +1,9 @@
 """Rows of files as runs and cases: those of LangSmith, openevals, LlamaIndex, ragas and DeepEval, and flat ones."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, Json, TypeAdapter
 
 from jury_adapters.core.case import NAMES, Case, Step
 from jury_adapters.core.values import EMPTY, ConfigurationError, InputError
@@ -12,6 +14,7 @@ from jury_adapters.inputs.run import MESSAGES, Run, default_case, listed, missin
 _NAMES = {**NAMES, "messages": MESSAGES, "generator": ("generator",), "id": ("id", "item_id", "example_id")}
 _PLAIN = ("candidates", "steps", "workspace", "images")  # fields of a case that a row may have as they are
 _CALL = {"name": "tool", "input_parameters": "arguments", "output": "output"}  # of DeepEval
+_CELL = TypeAdapter[Any](Annotated[Json[dict[str, Any]] | Any, Field(union_mode="left_to_right")])
 _REMEDY = "name it by field_map={'answer': 'COLUMN'}, or --map answer=COLUMN"
 
 
@@ -23,7 +26,8 @@ def case_of_row(
     A row has the parts ``inputs``, ``outputs`` and ``reference_outputs``, as in LangSmith and openevals, or it is flat,
     with the usual names as columns, as in LlamaIndex, ragas and DeepEval. The first of ``id``, ``item_id`` and
     ``example_id`` is the id; see :func:`jury_adapters.inputs.images.images_of_column` for ``images``. The other columns
-    become metadata. Texts stay as they are; None and NaN are missing.
+    become metadata. Texts stay as they are, but where ``inputs`` is the text of a JSON object, as in a table, it is
+    read, and so are the other two; None and NaN are missing.
 
     Args:
         row: the values by column.
@@ -62,6 +66,11 @@ def run_of_row(row: Mapping[str, Any], field_map: Mapping[str, str] = EMPTY) -> 
     if {"run", "example"} <= row.keys():  # a result of LangSmith's evaluate()
         ran = {name: field_of(row["run"], name) for name in ("id", "inputs", "outputs", "error")}
         row = {**ran, "reference_outputs": field_of(row["example"], "outputs")}
+    row = dict(row) | {
+        name: _CELL.validate_python(row[name])
+        for name in row.keys() & {"inputs", "outputs", "reference_outputs"}
+        if isinstance(cell := row.get("inputs"), str) and _CELL.validate_python(cell) is not cell
+    }
     mapped = {field: _at(row, path, path) for field, path in field_map.items()}
     left = {name: one for name, one in row.items() if name not in (*_PLAIN, "tools_called", *field_map.values())}
     columns = {  # the "context" of DeepEval is what should have been retrieved

@@ -20,7 +20,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.store import Store
 from jury_adapters.core.values import ConfigurationError, check_whole, check_word
 from jury_adapters.inputs.run import Run, default_case
-from jury_adapters.llama_index.reading import again, complete, is_blocked, run_of
+from jury_adapters.llama_index.reading import Withheld, again, complete, is_blocked, run_of
 
 
 class JuryGuardQueryEngine(BaseQueryEngine):
@@ -144,11 +144,11 @@ class JuryGuardQueryEngine(BaseQueryEngine):
                 if isinstance(response, StreamingResponse | AsyncStreamingResponse)
                 else Response(self.refusal)
             )
-        facts = {
-            "outcome": outcome,
-            "attempts": len(judgments),
-            "verdict": judgment.model_dump(mode="json", exclude_defaults=True),
-        }
+        facts = (Withheld if outcome == "blocked" else dict)(
+            outcome=outcome,
+            attempts=len(judgments),
+            verdict=judgment.model_dump(mode="json", exclude_defaults=True),
+        )
         metadata = {**(response.metadata or {}), "jury": facts}
         # LlamaIndex gives an asynchronous stream in one piece if its text is known.
         return replace(

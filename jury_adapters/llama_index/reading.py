@@ -211,9 +211,16 @@ def asked_in(kind: str, arguments: Mapping[str, Any]) -> Any:
     return {"question": _text_of_query(fields["user_msg"]), **messages} if "user_msg" in fields else messages
 
 
+class Withheld(dict[str, Any]):
+    """Facts of a guard about an answer that it withheld.
+
+    LlamaIndex passes the metadata of a response on, and puts that of documents beside it, but as plain mappings.
+    """
+
+
 def is_blocked(response: Any) -> bool:
     """Whether a response is the refusal of a guard."""
-    return str(field_of(field_of(field_of(_result_of(response), "metadata"), "jury"), "outcome")) == "blocked"
+    return isinstance(field_of(field_of(_result_of(response), "metadata"), "jury"), Withheld)
 
 
 def earlier_in(arguments: Mapping[str, Any], asked: str) -> list[Any]:

@@ -122,8 +122,9 @@ class JurySpanHandler(JudgeQueue):
     of its response, else what retrievers and tools found; its steps are all calls of tools in it, also those of agents
     inside tools and of sub-agents. What a tool returned that asked a model is no context, and neither is a node with
     the answer of an engine, but the nodes that were retrieved for them are. It raises nothing into the application and
-    does not make it wait. What a judge of this package calls itself is not judged; LlamaIndex's own evaluators are
-    queries like any other, which ``select=`` can leave out.
+    does not make it wait. What a judge of this package calls itself is not judged, except in threads without its
+    context, such as those of ``run_in_executor``, where each judgment calls the next without end. LlamaIndex's own
+    evaluators are queries like any other, which ``select=`` can leave out.
 
     A streamed query is judged when it was read to its end; a streamed chat when LlamaIndex has written its answer into
     the memory, whoever reads it. A run that raised is FAIL without asking the jury.
@@ -434,8 +435,9 @@ class _Spans(BaseSpanHandler[BaseSpan]):
 
 def _pass_on(node: _Node, parent: _Node, result: Any, error: BaseException | None) -> None:
     """Add what was found in a run or a tool to the run around it."""
-    failed = error is not None or bool(getattr(result, "is_error", False))
-    # What a failed attempt found is not what the answer rests on, but its calls were made.
+    refused = is_blocked(result)
+    failed = error is not None or refused or bool(getattr(result, "is_error", False))
+    # What a failed or withheld attempt found is not what the answer rests on, but its calls were made.
     steps = [step.model_copy(update={"echo": True}) if failed else step for step in node.calls()]
     kind = node.begun.kind
     if kind == "tool":
@@ -446,8 +448,8 @@ def _pass_on(node: _Node, parent: _Node, result: Any, error: BaseException | Non
         # A model reads what a tool returned, unless another model wrote that from the nodes.
         behind = node.documents if (node.wrote if kind == "tool" else kind != "retriever") else []
         parent.documents += node.found(nodes_of(getattr(result, "raw_output", result))) or behind
-    if not failed and kind != "tool":
-        parent.refusal = (run_of(None, result).outputs if is_blocked(result) else node.refusal) or parent.refusal
+    if error is None and kind != "tool":
+        parent.refusal = (run_of(None, result).outputs if refused else node.refusal) or parent.refusal
         parent.model = node.model or parent.model
     parent.steps += ((node.started, step) for step in steps)
     parent.answers += [*node.answers, result] if kind == "query" else node.answers

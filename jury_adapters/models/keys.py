@@ -42,6 +42,13 @@ class Keys:
         )
 
 
+def secrets_of(client: object) -> list[object]:
+    """Return what an SDK's client sends that may be secret: its keys, and the headers and parameters of its owner."""
+    given = [*getattr(client, "_custom_headers", {}).values(), *getattr(client, "_custom_query", {}).values()]
+    keys = [getattr(client, name, None) for name in ("api_key", "auth_token", "_azure_ad_token")]
+    return [*keys, *(one.removeprefix("Bearer ") for one in given if isinstance(one, str))]
+
+
 class Key(Keys):
     """API key of a named model.
 
@@ -49,6 +56,7 @@ class Key(Keys):
         given: the key; None to read it from the environment now.
         variable: the environment variable; None if the server needs no key.
         vendor: the name in messages.
+        more: further secrets, which are sent with it.
 
     Raises:
         ConfigurationError: there is no key, or no HTTP header can hold it.
@@ -57,7 +65,9 @@ class Key(Keys):
     'wrong key: [key]'
     """
 
-    def __init__(self, given: str | SecretStr | None, variable: str | None, vendor: str) -> None:
+    def __init__(
+        self, given: str | SecretStr | None, variable: str | None, vendor: str, more: Iterable[object] = ()
+    ) -> None:
         self._arguments = (None, variable, vendor) if given is None else None
         found = os.environ.get(variable or "", "") if given is None else given
         value = (found.get_secret_value() if isinstance(found, SecretStr) else found).strip()
@@ -65,7 +75,7 @@ class Key(Keys):
             raise ConfigurationError(f"{vendor} needs a key: set the environment variable {variable}, or give api_key=")
         if not (value.isascii() and value.isprintable()):
             raise ConfigurationError(f"the key of {vendor} has a character that no HTTP header can hold")
-        super().__init__([value])
+        super().__init__([value, *more])
         self._value = SecretStr(value or "unused")  # the SDKs send no request without one
 
     @property

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from langchain_core.globals import get_llm_cache
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langsmith import tracing_context
@@ -47,18 +46,13 @@ class LangChainModel(ObjectModel):
         super().__init__(chat_model, known.get("ls_provider", "langchain"), model, settings)
 
     async def _prepare(self) -> dict[str, Any]:
-        """Return the model by schemas, without callbacks and caches, and with connections of the running loop.
+        """Return a copy of the model by schemas, without callbacks and caches, and with connections of this loop.
 
-        It is the object itself if it has none of these, because it may count its calls for its owner.
+        It is always a copy, because packages keep in the model the client that the first call makes.
         """
-        model: BaseChatModel = self._given
-        changes: dict[str, Any] = {"callbacks": None} if model.callbacks else {}
-        if model.cache is not False and (model.cache is not None or get_llm_cache() is not None):
-            changes["cache"] = False
-        clients = {} if getattr(model, "http_async_client", None) else await clients_in(vars(model))
-        if changes or clients:
-            model = model.model_copy(update=changes)
-            model.__dict__.update(clients)
+        model: BaseChatModel = self._given.model_copy(update={"callbacks": None, "cache": False})
+        if not getattr(model, "http_async_client", None):
+            model.__dict__.update(await clients_in(vars(model)))
         return {"": model}
 
     async def _ask(self, ready: dict[str, Any], prompt: Prompt, schema: Schema | None) -> Reply:

@@ -55,13 +55,13 @@ class LlamaIndexModel(ObjectModel):
         self._blocks = isinstance(llm, CustomLLM) and unwrap(type(llm).achat) is unwrap(CustomLLM.achat)
 
     async def _prepare(self) -> LLM:
-        """Return the LLM without callbacks, and with connections of the running loop; itself if it has neither."""
-        llm: LLM = self._given
-        clients = await clients_in(llm.__pydantic_private__ or {})
-        if clients or llm.callback_manager.handlers:
-            llm = llm.model_copy(update={"callback_manager": CallbackManager([])})
-            for name, client in clients.items():
-                setattr(llm, name, client)
+        """Return a copy of the LLM without callbacks, and with connections of the running loop.
+
+        It is always a copy, because LlamaIndex's packages keep in the LLM the client that the first call makes.
+        """
+        llm: LLM = self._given.model_copy(update={"callback_manager": CallbackManager([])})
+        for name, client in (await clients_in(llm.__pydantic_private__ or {})).items():
+            setattr(llm, name, client)
         return llm
 
     async def _ask(self, ready: LLM, prompt: Prompt, schema: Schema | None) -> Reply:

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from jury_adapters.core.values import ConfigurationError
 from jury_adapters.models.base import ChatModel
 from jury_adapters.models.clients import sdk_of_client
-from jury_adapters.models.keys import Key
+from jury_adapters.models.keys import Key, secrets_of
 from jury_adapters.models.objects import FunctionModel
 from jury_adapters.models.prices import SET
 from jury_adapters.models.sdk import SdkModel
@@ -57,11 +57,10 @@ def open_model(
             raise ConfigurationError("client= brings its own address and key; leave out base_url= and api_key=")
         key = _key_of_client(client, prefix, vendor)
         return SdkModel(prefix.lower(), model, address="", key=key, own=True, client=client, timeout=timeout)
-    own = base_url is None and prefix.lower() == vendor.sdk
     address = _checked(base_url or _address_of(prefix, vendor))
-    if vendor.key_variable is None and address.startswith("https:"):
+    if vendor.key_variable is None and urlsplit(address).hostname not in ("localhost", "127.0.0.1", "::1"):
         SET.setdefault(f"{prefix.lower()}:{model}", None)
-    key = Key(api_key, vendor.key_variable, prefix)
+    own, key = base_url is None and prefix.lower() == vendor.sdk, Key(api_key, vendor.key_variable, prefix)
     return SdkModel(prefix.lower(), model, address=address, key=key, own=own, timeout=timeout)
 
 
@@ -105,7 +104,7 @@ def _key_of_client(client: Any, prefix: str, vendor: Vendor) -> Key:
         raise ConfigurationError(
             f"client= takes an asynchronous client of the {vendor.sdk} SDK, not {type(client).__name__}"
         )
-    return Key(str(getattr(client, "api_key", "") or ""), None, prefix)
+    return Key(str(getattr(client, "api_key", "") or ""), None, prefix, secrets_of(client))
 
 
 def _address_of(prefix: str, vendor: Vendor) -> str:

@@ -14,7 +14,7 @@ from jury_adapters.core.judgment import Usage
 from jury_adapters.models.base import NO_OPTIONS, ModelError, Options, Prompt, Reply, Schema
 from jury_adapters.models.clients import PerLoop, client_of_this_loop, is_sdk_client
 from jury_adapters.models.errors import error_of
-from jury_adapters.models.keys import Keys
+from jury_adapters.models.keys import Keys, secrets_of
 from jury_adapters.models.prices import Priced
 from jury_adapters.models.sdk import refuses_schema
 
@@ -39,9 +39,14 @@ class ObjectModel(Priced):
         described = f"{text}{sorted(one for one in addresses if one not in text)}"  # of clients inside
         self.identity = f"{self.name} {hashlib.sha256(described.encode()).hexdigest()[:32]}"
         self._given, self._has_schemas, self._of_loop = given, True, PerLoop[Any](self._prepare)
+        own = (one for name, one in held.items() if "key" in name or isinstance(one, SecretStr))
+        headers = held.get("default_headers")  # of a client that is made later
         self._keys = Keys(
-            one if "key" in name or isinstance(one, SecretStr) else getattr(one, "api_key", None)
-            for name, one in held.items()
+            [
+                *own,
+                *(headers.values() if isinstance(headers, Mapping) else ()),
+                *(secret for one in held.values() if is_sdk_client(one) for secret in secrets_of(one)),
+            ]
         )
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = NO_OPTIONS) -> Reply:

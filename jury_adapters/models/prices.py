@@ -70,8 +70,8 @@ def price(model: str, input_tokens: int, output_tokens: int) -> float | None:
     """Return the cost of so many tokens in US dollars; None if the price is unknown.
 
     A price that was set comes first, then that of the package ``genai-prices`` if it is installed, then our own table.
-    A name with a date has the price of the name without it, and a server of one's own costs nothing; one at an
-    ``https://`` address may be that of a vendor, so its price is unknown.
+    A name with a date has the price of the name without it, and a server of one's own costs nothing; one at the address
+    of another machine may be that of a vendor, so its price is unknown.
     """
     each = SET[model] if model in SET else _listed(model)
     return None if each is None else (input_tokens * each[0] + output_tokens * each[1]) / 1e6
@@ -84,15 +84,16 @@ def usage_of(model: str, input_tokens: object, output_tokens: object, stated: ob
         model: ``"vendor:model"``.
         input_tokens: the count, as the vendor states it.
         output_tokens: likewise.
-        stated: the cost in US dollars, if the vendor states it.
+        stated: the cost in US dollars as the server states it, which counts for vendors that document it. A cost of 0
+            does not: OpenRouter states it where another vendor bills the call.
     """
     given, taken = (
         count if type(count) is int and 0 <= count <= 10**9 else None for count in (input_tokens, output_tokens)
     )
     if given is None or taken is None or not given + taken:
         return Usage(calls=1, cost_complete=False)
-    cost = price(model, given, taken)
-    if isinstance(stated, int | float) and 0 <= stated <= 1e4:
+    cost, vendor = price(model, given, taken), VENDORS.get(model.partition(":")[0])
+    if vendor and vendor.states_cost and isinstance(stated, int | float) and 0 < stated <= 1e4:
         cost = float(stated)
     return Usage(calls=1, input_tokens=given, output_tokens=taken, cost_usd=cost or 0.0, cost_complete=cost is not None)
 

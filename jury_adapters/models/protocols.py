@@ -29,6 +29,7 @@ class VendorProtocol:
         read: returns the reply in an answer to a model of this name, None if there is none. Missing and odd parts of an
             answer do no harm.
         format_of: returns the parameter that makes answers follow a schema.
+        max_tokens: the limit on output tokens that a request has if the options have none; None for no limit.
     """
 
     client: str
@@ -36,6 +37,7 @@ class VendorProtocol:
     body: Callable[[str, Prompt, Schema | None, Options, str], Body]
     read: Callable[[Mapping[str, Any], str], Reply | None]
     format_of: Callable[[Schema], Body]
+    max_tokens: int | None = None
 
 
 def _openai_body(model: str, prompt: Prompt, schema: Schema | None, options: Options, token_limit: str) -> Body:
@@ -112,7 +114,9 @@ def _anthropic_format(schema: Schema) -> Body:
 
 
 OPENAI = VendorProtocol("AsyncOpenAI", "/chat/completions", _openai_body, _openai_reply, _openai_format)
-ANTHROPIC = VendorProtocol("AsyncAnthropic", "/v1/messages", _anthropic_body, _anthropic_reply, _anthropic_format)
+ANTHROPIC = VendorProtocol(
+    "AsyncAnthropic", "/v1/messages", _anthropic_body, _anthropic_reply, _anthropic_format, DEFAULT_MAX_TOKENS
+)
 
 
 def encoded(image: Image) -> str:

@@ -72,7 +72,7 @@ class SdkModel(Priced):
         self._vendor, self._key, self._own, self._timeout = VENDORS[vendor], key, own, timeout
         self._given, self._senders = client, PerLoop(self._make_sender)
         self._protocol, self._sdk = _PROTOCOLS[self._vendor.sdk], sdk_of(self._vendor.sdk)
-        self._http = http_package(self._sdk)
+        self._http, self.max_tokens = http_package(self._sdk), self._protocol.max_tokens
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = NO_OPTIONS) -> Reply:
         """Send one request, and again without what the model refuses."""

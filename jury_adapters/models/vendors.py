@@ -11,10 +11,11 @@ class Vendor:
     Attributes:
         address: the server. ``{}`` stands for the value of ``address_variable``, which must then be set.
         key_variable: the environment variable with the key; None for a server of one's own, which needs no key and
-            costs nothing per token.
+            costs nothing per token on this machine.
         token_limit: the server's name for the limit on output tokens.
         sdk: the SDK of the server's protocol.
         address_variable: the environment variable that replaces or completes the address.
+        states_cost: whether ``usage.cost`` of an answer is its cost in US dollars.
     """
 
     address: str
@@ -22,6 +23,7 @@ class Vendor:
     token_limit: str = "max_tokens"
     sdk: Literal["openai", "anthropic"] = "openai"
     address_variable: str = ""
+    states_cost: bool = False
 
 
 VENDORS: dict[str, Vendor] = {
@@ -38,7 +40,7 @@ VENDORS: dict[str, Vendor] = {
     "gemini": Vendor("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
     "groq": Vendor("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
     "mistral": Vendor("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-    "openrouter": Vendor("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "openrouter": Vendor("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", states_cost=True),
     "together": Vendor("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
     "ollama": Vendor("http://localhost:11434/v1", None),
     "vllm": Vendor("http://localhost:8000/v1", None),

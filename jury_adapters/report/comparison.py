@@ -145,7 +145,11 @@ def _headline(figure: Figure, names: Names, both: int) -> Table:
     told = (
         f"{b} passes more" if low > 0 else f"{a} passes more" if high < 0 else "the cases do not tell which passes more"
     )
-    title = f"{b} minus {a}: {percents(figure, 'points')}, {told}" if figure.value is not None else figure.note
+    title = (
+        f"{b} minus {a}{', corrected by human labels' * ('true' in figure.name)}: {percents(figure, 'points')}, {told}"
+        if figure.value is not None
+        else figure.note
+    )
     counts = {
         "cases in both": both,
         "cases that count": figure.n,

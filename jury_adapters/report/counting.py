@@ -12,11 +12,12 @@ from heapq import heappush, heappushpop
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from jury_adapters.calibrate.guarantee import ABSTAINED
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.results import Result
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import ROUNDING, ConfigurationError
-from jury_adapters.stats.votes import NOTHING, Entry, case_of, result_of
+from jury_adapters.stats.votes import NOTHING, Entry, case_of, label_of, result_of
 
 Path = tuple[str, ...]
 """The names of the tiers, criteria and juries around a judge, then its own."""
@@ -40,7 +41,7 @@ class Pattern(NamedTuple):
     """
 
     judgment: Judgment
-    label: Any
+    label: str | None
     failed: bool
     by_errors: bool
     reasons: tuple[str, ...]
@@ -97,9 +98,9 @@ class Counting:
         """Note the pattern of a case, and the hashes that tell which cases belong together."""
         case, given, known = case_of(result), result.human_label, key_of(result)
         grade = not isinstance(given, str | bool) and not self.pass_labels  # a number is a label by pass_labels alone
-        label = None if grade else given.strip() or None if isinstance(given, str) else given
+        label = None if grade else label_of(given)
         failed, shape = case.error is not None and not case.answer, _shape(result.judgment)
-        number = self._numbers.setdefault((shape, type(label), label, failed, by_errors, reasons), len(self.patterns))
+        number = self._numbers.setdefault((shape, label, failed, by_errors, reasons), len(self.patterns))
         if number == len(self.patterns):
             self.patterns.append(Pattern(_bare(shape), label, failed, by_errors, reasons))
         copy = hash((known, case.content_hash)) if known and label is not None else 0
@@ -194,13 +195,14 @@ def word_of(judgment: Judgment) -> str:
 def parts_of(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, str, Judgment]]:
     """Yield the judgments inside, at any depth: the path, the kind and the judgment.
 
-    The kind is ``tier``, ``criterion`` or ``juror``. A tier that is one judge is both a tier and a juror.
+    The kind is ``tier``, ``criterion`` or ``juror``. A tier that is one judge is both a tier and a juror,
+    but for that with which a calibrated jury abstains.
     """
     kind = _INSIDE.get(judgment.voting, "juror")
     for one in () if is_single(judgment) else judgment.judgments:
         here = (*path, (one.tier if kind == "tier" else None) or one.critic)
         yield here, kind, one
-        if kind == "tier" and is_single(one):
+        if kind == "tier" and is_single(one) and here[-1] != ABSTAINED:
             yield (*here, one.critic), "juror", one
         yield from parts_of(one, here)
 

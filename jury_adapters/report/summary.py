@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from jury_adapters.calibrate.guarantee import ABSTAINED
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.results import Result
@@ -98,6 +99,7 @@ def votes_of(summary: Counting) -> Votes:
         grades=none[:, 0],
         lengths=none[:, 0],
         orders=np.broadcast_to(np.int64(MISSING), (*none.shape, 2)),
+        contents=np.array(summary.contents, dtype=np.int64),
         keys=np.broadcast_to("", n),
         generators=np.broadcast_to("", n),
     )
@@ -182,7 +184,7 @@ def _warnings(summary: Counting, votes: Votes, times: Sequence[int]) -> Table:
     undecided, pairs = Counter[str](), [*zip(summary.patterns, times, strict=True)]
     for one, n in pairs:
         for path, kind, part in parts_of(one.judgment):
-            if kind == "tier" and not any(said.decided for said in part.judgments or (part,)):
+            if kind == "tier" and path[-1] != ABSTAINED and not any(said.decided for said in part.judgments or (part,)):
                 undecided[" / ".join(path)] += n
     left_out = sum(n for one, n in pairs if one.label is not None) - int((votes.gold != MISSING).sum())
     counts = {f"tier {tier}: all its judges abstained or broke": n for tier, n in undecided.items()} | {

@@ -8,7 +8,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jury_adapters.stats.figures import Bools, Figure, Finish, Floats, Ints, figure, join_notes, mean, over, undefined
+from jury_adapters.stats.figures import (
+    Bools,
+    Figure,
+    Finish,
+    Floats,
+    Ints,
+    figure,
+    join_notes,
+    mean,
+    over,
+    undefined,
+    usual_disagreement,
+)
 from jury_adapters.stats.votes import MISSING, PEOPLE, Votes
 
 _EXTRA = (0.5, 0.5, 1.0)  # a disagreement in either order, and an agreement on the second label
@@ -114,13 +126,15 @@ def alpha_of_scores(votes: Votes) -> Figure:
         apart, n, total, squares = sums.T
         return np.asarray(1 - (n - 1) * over(apart, 2 * (n * squares - total**2)), dtype=np.float64)
 
+    items = columns(points)
     turns = np.where(np.arange(max(2, round((~np.isnan(points)).sum() / len(points)))) % 2, 1.0, -1.0)
+    apart = turns * usual_disagreement(items[:, 0], float(columns(turns[None])[0, 0])) ** 0.5
     return figure(
         name,
-        columns(points),
+        items,
         finish,
         votes.groups[rows],
-        added=columns(np.stack([turns, -turns, np.ones(len(turns))])),
+        added=columns(np.stack([apart, -apart, np.ones(len(turns))])),
         chances=_EXTRA,
         bounds=(-1, 1),
         note=_left_out(votes),

@@ -18,6 +18,7 @@ from jury_adapters.stats.figures import (
     share,
     sign_test,
     undefined,
+    usual_disagreement,
     with_test,
     zero_test,
 )
@@ -62,6 +63,7 @@ def length_bias(votes: Votes) -> tuple[Figure, ...]:
 
     A vote is its score where the voter gives scores, else 1 for PASS and 0 for FAIL. Longer answers may be better, so
     with 30 human labels or more it is the correlation among the cases with one label: of the ranks within each label.
+    Labels of two values do not tell a good answer from a better one, which may be longer, so a part of that remains.
     The interval excludes 0 only if a t test of the products of the ranks has p < 0.05, since a few rare votes are alike
     by chance.
 
@@ -109,7 +111,9 @@ def rank_correlation(name: str, x: Floats, y: Floats, groups: Ints, *, of: str, 
         np.column_stack([x * x, y * y, x * y]),
         lambda sums: over(sums[:, 2], np.sqrt(sums[:, 0] * sums[:, 1])),
         groups,
-        added=np.array([[1, 1, 1], [1, 1, -1]]) / 12,  # the variance of uniform ranks is 1 / 12
+        added=np.array([[1, 1, 1], [1, 1, -1]])
+        / 12  # the variance of uniform ranks
+        * [[usual_disagreement((x - sign * y) ** 2, float((x @ x + y @ y) / len(x)) or 1.0)] for sign in (-1, 1)],
         chances=(1, 1),
         bounds=(-1, 1),
         of=of,

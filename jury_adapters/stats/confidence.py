@@ -6,7 +6,7 @@ import numpy as np
 import scipy  # whose stats, 70 MiB, are loaded when they are used
 
 from jury_adapters.stats.bias import rank_correlation, ranks
-from jury_adapters.stats.figures import Bools, Figure, Floats, Ints, figure, mean, over, undefined
+from jury_adapters.stats.figures import Bools, Figure, Floats, Ints, figure, mean, over, undefined, usual_disagreement
 from jury_adapters.stats.votes import MISSING, Votes
 
 BINS = 10
@@ -100,8 +100,8 @@ def graded_agreement(votes: Votes) -> tuple[Figure, ...]:
     >>> votes = Votes.from_rows([[1], [2], [3], [5], [4]], human_labels=[1, 2, 3, 4, 5])
     >>> for found in graded_agreement(votes)[:2]:
     ...     print(found)
-    juror 1: quadratic kappa 0.900 [-0.241, 1.000] (n = 5); rough, of 5 cases
-    juror 1: Spearman's correlation 0.900 [-0.155, 1.000] (n = 5); rough, of 5 cases
+    juror 1: quadratic kappa 0.900 [0.107, 1.000] (n = 5); rough, of 5 cases
+    juror 1: Spearman's correlation 0.900 [0.000, 1.000] (n = 5); rough, of 5 cases
     """
     found: list[Figure] = []
     for voter, scores in zip(votes.voters, votes.scores.T, strict=True):
@@ -130,12 +130,13 @@ def _quadratic_kappa(scores: Floats, grades: Floats, groups: Ints, voter: str) -
         return np.asarray(1 - over(apart, squares - 2 * over(a * b, n)), dtype=np.float64)
 
     items, turned = columns((scores - middle) / scale, (grades - middle) / scale), np.array([-1.0, 1.0])
+    apart = turned * usual_disagreement(items[:, 3], 4.0) ** 0.5
     return figure(
         "quadratic kappa",
         items,
         finish,
         groups,
-        added=np.vstack([columns(turned, -turned), columns(turned, turned)]),  # opposite grades, and equal ones
+        added=np.vstack([columns(apart, -apart), columns(turned, turned)]),  # opposite grades, and equal ones
         chances=(0.5, 0.5, 1, 1),
         bounds=(-1, 1),
         of=voter,

@@ -99,6 +99,7 @@ def figure(
     added: Sequence[Sequence[float]] | Floats = (),
     chances: Sequence[float] = (),
     bounds: Interval = (-np.inf, np.inf),
+    kind: int | None = None,
     of: str = "",
     note: str = "",
     details: Mapping[str, Any] | None = None,
@@ -119,6 +120,7 @@ def figure(
         added: items x columns, which only draws have.
         chances: how often each added item is drawn, relative to an effective case.
         bounds: the lowest and the highest possible value.
+        kind: the column with the kind of a case, 0 or 1, if one kind moves the statistic further than the other.
         of: whose figure it is.
         note: the note of the figure.
         details: its details.
@@ -136,13 +138,24 @@ def figure(
         first, place, counts = np.unique(found, return_index=True, return_inverse=True, return_counts=True)[1:]
     rows = np.vstack([items[first].round(9), np.asarray(added, dtype=np.float64).reshape(-1, items.shape[1])])
     moves, interval = influence(finish, items, rows), None
-    size = max(2, round(n / design_effect(moves[place], groups, float(np.abs(moves).max()))))
+    kinds, times = (0 * moves if kind is None else rows[:, kind]).astype(np.int64), np.append(counts, [1] * len(added))
+    squares = np.bincount(kinds, times * moves**2) / np.maximum(np.bincount(kinds, times), 1)
+    far, usual = float(np.abs(moves).max()), np.sqrt(squares[kinds])
+    size = max(2, round(n / design_effect(moves[place], groups, far, weights=usual[place])))
     drawn = _draws(finish, rows, np.concatenate([counts * (size / n), chances]), size)
     if len(drawn) and len(np.unique(groups)) > 1:
         ends = value + widening(groups) * (np.quantile(drawn, (LEVEL / 2, 1 - LEVEL / 2)) - value)
         low, high = np.clip(ends, *bounds).tolist()
         interval = (min(low, value), max(high, value))
     return Figure(name, value, n, interval, of, join_notes(note, few(groups)), details or {})
+
+
+def usual_disagreement(apart: Floats, most: float) -> float:
+    """Return the mean of the observed disagreements and one more of size ``most``, as a share of ``most``, up to 1.
+
+    Scores rarely differ by much: added disagreements of the largest size would outweigh those observed.
+    """
+    return min(1.0, (float(apart.sum()) / most + 1) / (np.count_nonzero(apart > _TINY) + 1))
 
 
 def influence(finish: Finish, items: Floats, by: Floats) -> Floats:
@@ -234,31 +247,39 @@ def effective_cases(values: Floats, groups: Ints) -> float:
     return len(values) / design_effect(values, groups, farthest, more=4) / widening(groups) ** 2
 
 
-def design_effect(moves: Floats, groups: Ints, farthest: float, more: float = 1.0) -> float:
+def design_effect(
+    moves: Floats, groups: Ints, farthest: float, more: float = 1.0, weights: Floats | None = None
+) -> float:
     """Return by how much groups make the variance of a statistic larger than that of independent cases; at least 1.
 
     It is the larger of the variance between groups over that of independent cases, and of ``1 + (m - 1) rho``. There m
-    is the size of a case's group on average, and rho the correlation of two cases of one group, over all such pairs.
-    Rare values occur in few groups, so the first is often far too small. Hence rho is that of the sample and of
-    ``more`` cases with the farthest value, each in a group of m equal cases.
+    is the size of a case's group on average, and rho the correlation of two cases of one group, over all such pairs. If
+    cases have weights, m is ``sum(w_g^2) / sum(w^2)``, where w_g is the weight of a group. Rare values occur in few
+    groups, so the first is often far too small. Hence rho is that of the sample and of ``more`` cases with the farthest
+    value, each in a group of m equal cases.
 
     Args:
         moves: how far each case moves the statistic.
         groups: the group of each case.
         farthest: how far a case can move it.
         more: four for a share; one for the bootstrap, which has added items of its own.
+        weights: how far each case is expected to move it: cases with a label move a corrected rate further than others.
 
     Sources: L. Kish (1965), *Survey Sampling*; M. S. Ridout, C. G. B. Demétrio and D. Firth (1999), *Estimating
-    intraclass correlation for binary data*.
+    intraclass correlation for binary data*; S. Gabler, S. Häder and P. Lahiri (1999), *A model based justification of
+    Kish's formula for design effects for weighting and clustering*.
     """
     n, apart = len(moves), moves - moves.mean()
-    sizes, totals, squares = sums_by_group(np.column_stack([np.ones(n), apart, apart**2]), groups).T
-    units, size, spread = len(sizes), float((sizes**2).sum() / n), float(squares.sum())
+    weights = np.ones(n) if weights is None else np.maximum(weights / (weights.max() or 1.0), _TINY)
+    heights, totals, squares, scaled = sums_by_group(
+        np.column_stack([weights, apart, apart**2, apart**2 / weights]), groups
+    ).T
+    units, size, spread = len(heights), float((heights**2).sum() / (weights**2).sum()), float(squares.sum())
     if units < 2:
         return float(n)
     between = units / (units - 1) * float((totals**2).sum()) * (n - 1) / n / spread if spread > _TINY**2 else 0.0
     extreme = more * (size - 1) * farthest**2
-    pairs = extreme + float(((sizes - 1) * squares).sum())
+    pairs = extreme + float((heights * scaled - squares).sum())
     alike = (extreme + float((totals**2 - squares).sum())) / pairs if pairs > _TINY**2 else 1.0
     return max(1.0, between, 1 + (size - 1) * min(1.0, max(0.0, alike)))
 
@@ -295,11 +316,14 @@ def zero_test(moves: Floats, groups: Ints) -> float:
         groups: the group of each case.
     """
     sums = sums_by_group(moves[:, None], groups)[:, 0]
+    return student(float(over(sums.sum(), np.sqrt((sums**2).sum()))), sums)
+
+
+def student(t: float, sums: Floats) -> float:
+    """Return the two-sided p value of a t whose degrees of freedom are the effective number of sums, less 1."""
     squares = (sums / (np.abs(sums).max(initial=0.0) or 1.0)) ** 2
-    freedom = squares.sum() ** 2 / max(float((squares**2).sum()), _TINY) - 1
-    if freedom <= _TINY:
-        return 1.0
-    return float(2 * special.stdtr(freedom, -abs(sums.sum()) / sqrt(float((sums**2).sum()))))
+    freedom = float(squares.sum() ** 2 / max(float((squares**2).sum()), _TINY)) - 1
+    return float(2 * special.stdtr(freedom, -abs(t))) if freedom > _TINY else 1.0
 
 
 def sign_test(moves: Floats, groups: Ints) -> float:

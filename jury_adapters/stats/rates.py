@@ -22,15 +22,14 @@ from jury_adapters.stats.figures import (
     over,
     share,
     sign_test,
+    student,
     sums_by_group,
     undefined,
     with_test,
-    zero_test,
 )
 from jury_adapters.stats.votes import JURY, MISSING, PEOPLE, Votes, group_numbers
 
 NOT_RANDOM = 0.001  # p value below which labelled cases are no random sample
-_FEWEST_MOVED = 0.1  # of labelled cases whose verdicts differ: as many labels must differ
 _UNDECIDED = 0.5  # what an undecided case counts as among verdicts; any number leaves the corrected rate unbiased
 
 
@@ -107,10 +106,10 @@ def compare(a: Votes, b: Votes, *, paired: bool = True) -> Figure:
 
     If 30 cases, or all, have human labels of both answers, the difference is corrected like :func:`true_pass_rate`,
     with the differences of verdicts in place of f, and those of labels in place of y. The estimate is then of all
-    cases. Labels that are the same on both sides say nothing of a difference: those of answers that two juries judged,
-    or a column that was copied to the answers of another version. So labels do not count if they differ on fewer cases
-    than a tenth of the labelled ones whose verdicts differ. The note says why labels do not count, and of labels that
-    are the same, how often either side alone agrees with them.
+    cases. A label is one of the answer in its row: labels that were copied to the answers of another version hide its
+    difference. If content and label of all labelled cases are the same in both batches, as of answers that two juries
+    judged, labels say nothing of a difference, and do not count. The note says so, and how often either side alone
+    agrees with them.
 
     Args:
         a: the votes on one system.
@@ -119,8 +118,8 @@ def compare(a: Votes, b: Votes, *, paired: bool = True) -> Figure:
 
     Returns:
         The difference, -1..1. Of pairs, the details have ``p_value``, ``a_only`` and ``b_only``, the numbers of cases
-        that pass in one only. If labels correct it, they are those of :func:`true_pass_rate`. Of labels that are the
-        same on both sides, ``agreement`` has these three numbers for verdicts that agree with them.
+        that pass in one only. If labels correct it, they are those of :func:`true_pass_rate`. If both sides have
+        the same answers, ``agreement`` has these three numbers for verdicts that agree with labels.
 
     Raises:
         ConfigurationError: no case is in both, or votes do not mean PASS and FAIL.
@@ -138,26 +137,29 @@ def compare(a: Votes, b: Votes, *, paired: bool = True) -> Figure:
     keys = np.intersect1d(a.keys[a.keys != ""], b.keys[b.keys != ""])
     if not len(keys):
         raise ConfigurationError("no id is in both; paired=False compares independent samples")
-    (first, labels_a, groups_a), (second, labels_b, groups_b) = _by_key(a, keys), _by_key(b, keys)
+    (first, labels_a, groups_a, content_a), (second, labels_b, groups_b, content_b) = _by_key(a, keys), _by_key(b, keys)
     groups, labels = group_numbers(groups_a + 1, groups_b + 1), labels_b - labels_a
     found = _difference_of_verdicts(first, second, groups)
     moved, known = np.abs(second - first) > 0, ~np.isnan(labels)
     if not known.any():
         return found
-    if (labels[known] != 0).sum() < max(1, _FEWEST_MOVED * (moved & known).sum()):
+    if ((content_a == content_b) & (content_a != 0) & (labels == 0))[known].all():
         agrees = np.abs(first - labels_a) - np.abs(second - labels_b)
-        same = (labels == 0) & ~np.isnan(agrees)
         alone = {
-            "a_only": int((agrees[same] == -1).sum()),
-            "b_only": int((agrees[same] == 1).sum()),
-            "p_value": sign_test(agrees[same], groups[same]),
+            "a_only": int((agrees == -1).sum()),
+            "b_only": int((agrees == 1).sum()),
+            "p_value": sign_test(agrees[~np.isnan(agrees)], groups[~np.isnan(agrees)]),
         }
-        note = (
-            f"not corrected: human labels are the same on both sides; if the answers are too, verdicts of the first "
-            f"batch alone agree with them on {alone['a_only']:,} cases, and of the second alone on "
-            f"{alone['b_only']:,} (p {alone['p_value']:.2g})"
+        return replace(
+            found,
+            note=join_notes(
+                found.note,
+                "not corrected by human labels: the answers are the same on both sides; verdicts of the first batch "
+                f"alone agree with the labels on {alone['a_only']:,} cases, and of the second alone on "
+                f"{alone['b_only']:,} (p {alone['p_value']:.2g})",
+            ),
+            details={**found.details, "agreement": alone},
         )
-        return replace(found, note=join_notes(found.note, note), details={**found.details, "agreement": alone})
     corrected = _correct(
         "difference of true pass rates",
         labels,
@@ -166,6 +168,7 @@ def compare(a: Votes, b: Votes, *, paired: bool = True) -> Figure:
         {"different verdicts": moved, "verdicts of PASS in a": first == 1, "verdicts of PASS in b": second == 1},
         lowest=-1.0,
         fewest=min(FEW, len(labels)),
+        note="" if labels[known].any() else "human labels are the same on both sides, though the answers may differ",
     )
     return (
         replace(found, note=join_notes(found.note, f"not corrected: {corrected.note}"))
@@ -221,15 +224,15 @@ def _verdicts(votes: Votes, voter: str) -> Floats:
     return np.where(said == MISSING, np.nan, said == 1)
 
 
-def _by_key(votes: Votes, keys: Texts) -> tuple[Floats, Floats, Ints]:
-    """Return the mean verdict, the mean label and the group of each key."""
+def _by_key(votes: Votes, keys: Texts) -> tuple[Floats, Floats, Ints, Ints]:
+    """Return the mean verdict, the mean label, the group and the content of each key."""
     chosen = np.isin(votes.keys, keys)
     first, place = np.unique(votes.keys[chosen], return_index=True, return_inverse=True)[1:]
     verdicts, labels = (
         over(*sums_by_group(np.column_stack([np.nan_to_num(values), ~np.isnan(values)])[chosen], place).T)
         for values in (_verdicts(votes, JURY), _verdicts(votes, PEOPLE))
     )
-    return verdicts, labels, votes.groups[chosen][first]
+    return verdicts, labels, votes.groups[chosen][first], votes.contents[chosen][first]
 
 
 def _correct(
@@ -252,7 +255,7 @@ def _correct(
         return undefined(name, n, join_notes(why, note), of=of)
     if known.all():
         return (
-            _paired_difference(name, labels, groups)
+            _paired_difference(name, labels, groups, note)
             if lowest
             else share(name, labels == 1, known, groups, of=of, note=note)
         )
@@ -268,6 +271,7 @@ def _correct(
         ),
         chances=(1,) * 4,
         bounds=(lowest, 1),
+        kind=0,
         of=of,
         note=note,
         details={
@@ -336,7 +340,8 @@ def random_sample_test(labelled: Bools, holds: Bools, groups: Ints) -> float:
 
     It is Fisher's exact test of whether a fact is as frequent among labelled cases as among the others. In groups,
     either cases or whole groups may have been drawn. So it is twice the smaller p value of two tests: the exact test
-    within groups, and a t test of the groups.
+    within groups, and one of whether the labelled groups have the fact as often. It takes the labelled shares of groups
+    as a permutation of those observed, and t with the effective number of groups that have the fact more or less often.
 
     Args:
         labelled: per case, whether it has a label.
@@ -344,7 +349,8 @@ def random_sample_test(labelled: Bools, holds: Bools, groups: Ints) -> float:
         groups: the group of each case.
 
     Sources: R. A. Fisher (1935), *The Design of Experiments*; M. W. Birch (1964), *The detection of partial
-    association*.
+    association*; E. J. G. Pitman (1937), *Significance tests which may be applied to samples from any populations,
+    II*, for the variance over permutations.
 
     >>> labelled, passed = np.arange(30) < 10, np.arange(30) < 15
     >>> round(random_sample_test(labelled, passed, np.arange(30)), 4)
@@ -352,8 +358,10 @@ def random_sample_test(labelled: Bools, holds: Bools, groups: Ints) -> float:
     """
     if len(np.unique(groups)) == len(groups):
         return _within(labelled, holds, 0 * groups)
-    weights = labelled / max(1, labelled.sum()) - ~labelled / max(1, (~labelled).sum())
-    between = zero_test(weights * (holds - holds.mean()), groups)
+    size, labels, facts = sums_by_group(np.column_stack([np.ones(len(groups)), labelled, holds]), groups).T
+    shares, excess = labels / size - (labels / size).mean(), facts - holds.mean() * size
+    error = np.sqrt((shares @ shares) * (excess @ excess) / max(1, len(size) - 1))
+    between = student(float(np.nan_to_num(over(shares @ excess, error))), excess)
     return min(1.0, 2 * min(between, _within(labelled, holds, groups)))
 
 

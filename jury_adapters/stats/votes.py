@@ -12,7 +12,7 @@ import numpy as np
 from jury_adapters.core.cascade import SCREENING
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.results import Result, read_results
+from jury_adapters.core.results import Result, facts_of, read_results
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import ConfigurationError, InputError
 from jury_adapters.stats.figures import Bools, Floats, Ints, Texts
@@ -54,6 +54,7 @@ class Votes:
         gold: per case, the human label, as a place in ``labels``; -1 for none.
         grades: per case, the human label if it is a number; else NaN.
         groups: per case, the number of its group; all are different if cases are independent.
+        contents: per case, a hash of its content; 0 if it is unknown.
         keys: per case, its id, else a hash of its content, else nothing; pairs the cases of two batches.
         lengths: per case, the characters of the answer; NaN if unknown.
         generators: per case, the model that wrote the answer; empty if unknown.
@@ -71,6 +72,7 @@ class Votes:
     gold: Ints
     grades: Floats
     groups: Ints
+    contents: Ints
     keys: Texts
     lengths: Floats
     generators: Texts
@@ -81,12 +83,13 @@ class Votes:
 
         Args:
             results: the path of a results file, or the objects, which are read once and not kept.
-            label: the entry of the metadata of a case that is its human label; by default that of the result.
+            label: the entry of the metadata of a case that is its human label; by default that of the result, and
+                ``human_label`` of a judgment or a pair.
             group: the entry that is its group; by default that of the result.
             pass_labels: the labels that mean PASS, beside true, pass and yes. If there are any, every other label means
                 FAIL. Without any, human labels other than these three and false, fail and no are refused. Capitals
-                do not matter. A number is a grade, and a label only if there are pass labels. An empty label, NaN, NA
-                and N/A are no labels.
+                do not matter. A number is a grade, and a label only if there are pass labels. An empty label, NaN, NA,
+                N/A and #N/A are no labels.
 
         Raises:
             ConfigurationError: ``pass_labels`` is one text.
@@ -162,6 +165,7 @@ class Votes:
         for row in rows:
             models |= {name: models.get(name) or vote.model for name, vote in row.said.items() if name != JURY}
         reader, nobody = _Labels.of(rows, pass_labels), _Vote(None, asked=False)
+        contents = np.array([int(row.content[:15] or "0", 16) for row in rows], dtype=np.int64)
         grid = [row.said.get(name, nobody) for row in rows for name in (*models, JURY)]
 
         def matrix(cell: Callable[[_Vote], Any], kind: Any = np.float64, *inside: int) -> Any:
@@ -177,11 +181,12 @@ class Votes:
             confidences=matrix(lambda vote: vote.confidence if vote.word else nan),
             scores=matrix(lambda vote: vote.score),
             orders=matrix(lambda vote: [reader.code(word) for word in vote.orders], np.int64, 2),
-            gold=np.array([reader.code(_label(row.label)) for row in rows], dtype=np.int64),
+            gold=np.array([reader.code(label_of(row.label)) for row in rows], dtype=np.int64),
             grades=np.array([_number(row.label) for row in rows], dtype=np.float64),
+            contents=contents,
             groups=group_numbers(
                 np.array([hash(row.key.strip()) for row in rows], dtype=np.int64),
-                np.array([hash(row.content) for row in rows], dtype=np.int64),
+                contents,
                 np.array([hash(_word(row.group) or "") for row in rows], dtype=np.int64),
             ),
             keys=np.array([row.key for row in rows], dtype=np.str_),
@@ -271,11 +276,16 @@ def results_of(source: Results) -> Iterator[Result]:
 
 
 def result_of(entry: Entry) -> Result:
-    """Return an entry as a result."""
+    """Return an entry as a result; the human label of a case is the entry ``human_label`` of its metadata."""
     if isinstance(entry, Result):
         return entry
     case, judgment = (None, entry) if isinstance(entry, Judgment) else entry
-    return Result(jury="", case=case, judgment=judgment)
+    return Result(
+        jury="",
+        case=case,
+        judgment=judgment,
+        human_label=facts_of(case or Case(metadata=judgment.case_metadata), "human_label", "")[0],
+    )
 
 
 def case_of(result: Result) -> Case:
@@ -327,7 +337,7 @@ def _vote(one: Judgment, on: str) -> _Vote:
 def _cell(value: Any, confidence: float | None) -> _Vote:
     """Read a cell of a table: a number is a score."""
     number = _number(value)
-    word = None if isfinite(number) else _label(value)
+    word = None if isfinite(number) else label_of(value)
     return _Vote(word, MEANINGS.get((word or "").casefold()), number, nan if confidence is None else confidence)
 
 
@@ -345,7 +355,9 @@ class _Labels(NamedTuple):
         passing = {word.casefold() for word in map(_word, pass_labels) if word}
         votes = [vote for row in rows for vote in row.said.values() if vote.word]
         said = {word for vote in votes for word in (vote.word, *vote.orders) if word}
-        people = {word for row in rows if (word := _label(row.label)) and (passing or not isfinite(_number(row.label)))}
+        people = {
+            word for row in rows if (word := label_of(row.label)) and (passing or not isfinite(_number(row.label)))
+        }
         if absent := passing - {word.casefold() for word in said | people}:
             raise InputError(
                 f"no case has the label {min(absent)!r} of pass_labels=; the human labels are "
@@ -383,7 +395,7 @@ def _refuse_contradictions(rows: Sequence[_Row]) -> None:
     """Refuse copies of a case that people labelled differently."""
     labels: dict[tuple[str, str], str] = {}
     for row in rows:
-        word = _label(row.label)
+        word = label_of(row.label)
         if row.content and word and (first := labels.setdefault((row.key, row.content), word)) != word:
             raise InputError(f"the case {visible(row.key)} has two human labels, {visible(first)} and {visible(word)}")
 
@@ -416,10 +428,10 @@ def _word(value: Any) -> str | None:
     return None if word.casefold() in ("", "nan", "<na>") else word
 
 
-def _label(value: Any) -> str | None:
-    """Return a label as a word; None for none. A group, such as a country, may be called NA."""
+def label_of(value: Any) -> str | None:
+    """Return a label as a word; None for none, which also NA, N/A and #N/A are; a country may be called NA."""
     word = _word(value)
-    return None if word and word.casefold() in ("na", "n/a") else word
+    return None if word and word.casefold() in ("na", "n/a", "#n/a") else word
 
 
 def _number(value: Any) -> float:

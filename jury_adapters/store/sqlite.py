@@ -46,7 +46,9 @@ class Store(SqlStore):
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path).absolute()
         if "://" in str(path) or self.path.name == ":memory:":
-            raise ConfigurationError("Store(path) takes the path of a file; for a URL there is open_store(url)")
+            raise ConfigurationError(
+                "a store is kept in a file, so give its path, not ':memory:'; for a URL there is open_store(url)"
+            )
         super().__init__(str(path), partial(_connect, self.path))
 
     def _check(self, connection: Connection) -> None:

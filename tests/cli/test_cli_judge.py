@@ -109,7 +109,7 @@ REFUSED = {
     ),
     "an empty file": Row(2, "", "none of 0 rows is a case", ""),
     "another kind of file": Row(2, "", "its name must end in .jsonl, .ndjson", "x", name="cases.xlsx"),
-    "cp1252": Row(2, "", "the byte 0xe9 is not UTF-8; save it as UTF-8 if it is cp1252", b'{"answer": "caf\xe9"}\n'),
+    "cp1252": Row(2, "", "the byte 0xe9 is not UTF-8; save the file as UTF-8", b'{"answer": "caf\xe9"}\n'),
     "a packed file that is cut off": Row(
         2, "", "cases.csv.gz", gzip.compress(b"id,answer\n1,x\n" * 99)[:-9], name="cases.csv.gz"
     ),
@@ -122,6 +122,8 @@ REFUSED = {
         2, "", "human labels are pass (true, yes) and fail (false, no), not good; --pass-label",
         [{**ANSWERS[0], "human_label": "good"}],
     ),
+    "labels that are numbers": Row(2, "", "not 1; --pass-label", [{**ANSWERS[0], "human_label": 1}]),
+    "labels that are numbers in a table": Row(2, "", "not 1; --pass-label", "answer,human_label\nA,1\n", name="c.csv"),
     "labels that are lists": Row(2, "", "not ('PASS', 'FAIL')", [{**ANSWERS[0], "human_label": ["PASS", "FAIL"]}]),
     "a pass label that nobody gave": Row(
         2, "", "no case has the label 'god' of --pass-label", [{**ANSWERS[0], "human_label": "good"}],

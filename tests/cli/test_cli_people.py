@@ -46,6 +46,10 @@ ACCEPTED: dict[str, tuple[list[dict[str, Any]], str, int]] = {  # labels, what i
          for by, one in (("a", "PASS"), ("b", "FAIL"), ("c", "pass "), ("d", True))],
         "", 1,
     ),
+    "no label beside a label": (
+        [{"id": "q0", "answer": "A0.", "by": one, "human_label": one} for one in ("pass", "N/A", "nan", " ", "#N/A")],
+        "", 1,
+    ),
     "a second thought of one person": (
         [{"id": "q0", "answer": "A0.", "by": "ann", "human_label": one} for one in ("FAIL", "FAIL", "PASS")], "", 1,
     ),
@@ -79,6 +83,7 @@ REFUSED: dict[str, tuple[Content, str]] = {
     ),
     "no such column": ([{"id": "q0", "gold": "PASS"}], "no row has a label in the column 'human_label'"),
     "a row that is no row": ('{"id": "q0", "human_label": "PASS"}\nnope\n', "labels.jsonl, line 2: not JSON"),
+    "numbers": ([{"id": "q0", "human_label": 1.0}], "not 1; --pass-label"),
     "labels that mean nothing": ([{"id": "q0", "human_label": "meh"}], "not meh; --pass-label"),
     "the results themselves": ("", "no row has a label"),
 }
@@ -89,6 +94,29 @@ def test_other_labels_are_refused(judged: Command, what: str) -> None:
     content, said = REFUSED[what]
     done = judged("report", "r.jsonl", "--labels", "labels.jsonl", files={"labels.jsonl": content})
     assert (done.code, done.out, said in done.err) == (2, "", True)
+
+
+RATERS: tuple[tuple[list[Any], str], ...] = (  # the labels of one answer, and the verdict of their majority
+    (["good", "Good "], "valid"),
+    (["good", "good", "wrong", "incomplete", "rude"], "invalid"),
+    (["wrong", "incomplete"], "invalid"),
+    ([0, 0.0, 1], "invalid"),
+    (["good", "yes", 1], "valid"),
+    (["good", "rude"], ""),
+)
+
+
+def test_a_majority_is_one_of_what_labels_mean(run: Command) -> None:
+    """With two raters who name a fault by two words, its answer would have had no label."""
+    rows = boat(*(verdict or "valid" for _, verdict in RATERS))
+    labels = [
+        {"id": f"q{place}", "answer": f"A{place}.", "by": str(by), "human_label": one}
+        for place, (said, _) in enumerate(RATERS)
+        for by, one in enumerate(said)
+    ]
+    run(*JUDGE, "r.jsonl", files={"cases.jsonl": rows, "jury.yaml": BOAT, "labels.jsonl": labels})
+    done = run("report", "r.jsonl", "--labels", "labels.jsonl", "--pass-label", "good", "--json")
+    assert (done.code, accuracy_of(done), "1 cases have no majority of" in done.err) == (0, (1.0, 5), True)
 
 
 def test_an_id_of_two_answers_needs_the_answer(run: Command) -> None:
@@ -150,7 +178,8 @@ def test_labels_of_a_comparison_name_the_answer(systems: Command) -> None:
     ]
     compare = ("compare", "a.jsonl", "b.jsonl", "--json")
     corrected = systems(*compare, "--labels", "labels.jsonl", files={"labels.jsonl": both})
-    assert (corrected.code, corrected.err, corrected.json != systems(*compare).json) == (0, "", True)
+    said = "b.jsonl minus a.jsonl, corrected by human labels: 25.0 points"
+    assert (corrected.code, corrected.err, said in corrected.out, said in systems(*compare).out) == (0, "", True, False)
 
 
 def test_systems_without_a_common_case_are_refused(systems: Command) -> None:
@@ -347,8 +376,11 @@ def test_a_guarantee_is_written_beside_the_jury_and_is_void_for_another(run: Com
     assert (void.code, void.out) == (2, "")
     other = CASCADE.replace("large,", "one,")
     run(*JUDGE, "r2.jsonl", files={"cases.jsonl": labelled(200, wrong=80), "jury.yaml": other})
-    failed = run("calibrate", "r2.jsonl", "--jury", "jury.yaml", "--out", "none.yaml", "--agreement", "0.95")
-    assert (failed.code, (run.folder / "none.yaml").exists(), bool(failed.err)) == (1, False, True)
+    options = ("--out", "none.yaml", "--agreement", "0.95", "--max-usd", "1")
+    failed = run("calibrate", "r2.jsonl", "--jury", "jury.yaml", *options)
+    assert (failed.code, (run.folder / "none.yaml").exists()) == (1, False)
+    assert "on 200 independent labelled cases" in failed.err
+    assert "$0.0000 were spent; --store keeps what was paid for" in failed.err
 
 
 def test_a_calibrated_file_stays_with_its_jury(run: Command) -> None:

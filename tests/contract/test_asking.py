@@ -7,8 +7,19 @@ import pytest
 from fact_tables import each_row
 from running import Memory, Paying, passes
 
-from jury_adapters import Budget, Case, ConfigurationError, Ensemble, Judgment, Status, abstain, judge
-from jury_adapters.core.asking import Asking
+from jury_adapters import (
+    Budget,
+    CascadedJury,
+    Case,
+    ConfigurationError,
+    Ensemble,
+    Judgment,
+    Status,
+    Tier,
+    abstain,
+    judge,
+)  # fmt: skip
+from jury_adapters.core.asking import Asking, without_texts
 from jury_adapters.core.context import context
 
 PASS, FAIL, ERROR = Status.PASS, Status.FAIL, Status.ERROR
@@ -124,6 +135,20 @@ def test_a_run_that_is_cancelled_is_cancelled():
 def test_what_a_guard_lets_through(judgment, allow, block):
     assert Asking(passes).lets_through(judgment) is allow
     assert Asking(passes, on_undecided="block").lets_through(judgment) is block
+
+
+def test_nothing_of_an_answer_is_in_the_verdict_of_a_withheld_one():
+    def says(case):
+        return case.answer if case.question else "SECRET 2"
+
+    def other(case):
+        return "SECRET 2"
+
+    echo = Ensemble([judge(says, labels=None), judge(other, labels=None)], on="label", tie="first")
+    jury = CascadedJury([Tier("a", echo, "escalate_on_split"), Tier("b", echo)])
+    verdict = without_texts(jury.judge("q", answer="SECRET", generator="SECRET", metadata={"x": "SECRET"}))
+    assert "SECRET" not in verdict.model_dump_json()
+    assert (verdict.status, verdict.agreement, verdict.stopped_at) == (Status.LABEL, 0.0, "b")
 
 
 def test_what_is_no_judge_is_refused():

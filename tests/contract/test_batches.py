@@ -380,6 +380,8 @@ def test_by_default_32_cases_are_judged_at_once(many):
     [
         ("concurrency", 3, TypeError),
         *(("max_concurrency", limit, ConfigurationError) for limit in (0, -1, True, 1.5, "4", float("inf"))),
+        ("store", "runs.db", ConfigurationError),
+        ("budget", 2, ConfigurationError),
     ],
 )
 @each_row("many", [Judge.judge_many, Judge.ajudge_pairs])

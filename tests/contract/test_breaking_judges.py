@@ -22,6 +22,11 @@ class Unprintable(Exception):
         raise RuntimeError("no text for you")
 
 
+class Leaving(Exception):
+    def __str__(self):
+        raise SystemExit(3)
+
+
 def recursion():
     def deeper(n):
         return deeper(n + 1)
@@ -50,6 +55,7 @@ WAYS_TO_BREAK = {
     "RecursionError": recursion,
     "MemoryError": raising(MemoryError()),
     "Unprintable": raising(Unprintable()),
+    "Leaving": raising(Leaving()),
 }
 
 
@@ -156,6 +162,15 @@ def test_a_task_of_a_judge_that_ends_the_loop_does_not_end_the_judging(error):
     others = [judge(passes, name=f"other {number}") for number in range(3)]
     for _ in range(3):
         assert Ensemble([starts_a_task, *others]).judge("q").status is PASS
+
+
+def test_a_judge_that_stops_the_loop_does_not_stop_the_judging():
+    async def stops(case):
+        asyncio.get_running_loop().stop()
+        return True
+
+    for one in (judge(stops), judge(passes)) * 2:
+        assert one.judge("q").status is PASS
 
 
 def test_an_error_names_every_member_of_a_group_and_no_key():

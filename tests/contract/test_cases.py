@@ -81,6 +81,8 @@ REFUSED = [
     {"question": "q", "contexts": [5]},
     {"question": "q", "images": [{"url": "https://q", "data": b"x", "media_type": "image/png"}]},
     {"question": "q", "images": [{"data": b"x"}]},
+    {"question": "q", "images": [{"url": "file:///etc/passwd", "media_type": "image/png"}]},
+    *({"question": "q", "images": [{"url": url}]} for url in ("file:///etc/passwd", "http://q", "data:image/png;", "")),
     {"question": "q", "metadata": "x"},
     5,
     ["q"],

@@ -1,6 +1,7 @@
 """Ensembles: what each rule makes of votes, of broken jurors, of labels and of scores; names, samples and usage."""
 
 from itertools import product
+from typing import ClassVar
 
 import pytest
 from fact_tables import each_row
@@ -24,7 +25,7 @@ from jury_adapters import (
     judge,
 )
 from jury_adapters.core.context import context
-from jury_adapters.voting import Majority, Quorum
+from jury_adapters.voting import Majority, Outcome, Quorum, Rule
 
 
 def verdict_of(votes, **options):
@@ -159,12 +160,25 @@ def test_votes_have_an_outcome(table: list) -> None:
         )
 
 
+WRAPPED = [
+    lambda one: one,
+    lambda one: Says(PASS) & one,
+    lambda one: one | Says(FAIL),
+    lambda one: CascadedJury([Tier("screen", Says(PASS), "reject_on_any_fail"), Tier("last", one)]),
+    lambda one: Scorecard({"a": one, "b": Says(PASS)}),
+]
+
+
 @each_row("cause", ["refused", "filtered", "truncated", "unfinished", "parse_fail"])
 def test_a_juror_that_is_silenced_is_a_missing_vote_and_one_that_abstains_is_none(cause: str) -> None:
     silenced, good = Says(abstain("no answer", metadata={"cause": cause})), Says(PASS)
-    for voting in ("unanimous", "veto", "majority"):
-        assert Ensemble([good, silenced], voting=voting).judge("?").status is Status.ERROR
-        assert Ensemble([good, Says(abstain("no contexts"))], voting=voting).judge("?").status is Status.PASS
+    for voting, wrap in product(("unanimous", "veto", "majority"), WRAPPED):
+        assert Ensemble([good, wrap(silenced)], voting=voting).judge("?").status is Status.ERROR
+        assert Ensemble([good, wrap(silenced)], voting=voting, errors="fail").judge("?").status is Status.FAIL
+        assert Ensemble([good, wrap(Says(abstain("none")))], voting=voting).judge("?").status is Status.PASS
+    screen = Tier("screen", Ensemble([good, good & silenced]), "reject_on_any_fail", if_broken="reject")
+    verdict = CascadedJury([screen, Tier("last", good)]).judge("?")
+    assert (verdict.status, verdict.stopped_at) == (Status.FAIL, "screen")
     assert Ensemble([good, good, silenced]).judge("?").reasoning == "2 of 2 voted PASS; 1 gave no answer"
 
 
@@ -205,6 +219,8 @@ SHARES = [  # passed, of, quorum, met
     (2, 3, 0.68, False),
     (1, 3, 0.34, False),
     (1, 3, 0.33, True),
+    (18, 19, 0.95, True),
+    (18, 19, "19/20", False),
     (1, 3, "1/3", True),
     (6, 13, 0.5, False),
     (1, 2, 0.5, True),
@@ -364,6 +380,31 @@ CUSTOM = [
 def test_a_function_of_the_votes_is_a_rule(rule: object, found: tuple) -> None:
     verdict = verdict_of("P-PF", voting=rule, weights=[1, 1, 2, 1])
     assert ((verdict.status.value, verdict.label, verdict.score), len(verdict.judgments)) == (found, 4)
+
+
+class FirstLabel(Rule):
+    on_labels: ClassVar[bool] = True
+    rule: str = "first"
+
+    def count(self, votes):
+        return Outcome("LABEL", "the first", label=votes[0].ballot)
+
+
+def test_a_rule_may_give_its_status_as_a_text() -> None:
+    rude = judge(lambda case: "RUDE", labels={"RUDE": "fail"})
+    assert Ensemble([rude], voting=FirstLabel(), on="label").judge("?").status is Status.FAIL
+
+
+@each_row("name", ["average", "median", "scorecard", "cascade", "all_of", "worst"])
+def test_a_verdict_is_not_read_by_the_name_of_a_function_that_counted(name: str) -> None:
+    def worst(votes):
+        return all(one.ballot == "PASS" for one in votes)
+
+    worst.__name__ = name
+    jurors = [Says(Judgment(status=status, score=score)) for status, score in (("PASS", 0.6), ("FAIL", 0.4))]
+    verdict = Ensemble(jurors, voting=worst).judge("?")
+    assert (verdict.agreement, verdict.review_reasons, verdict.tiers) == (0.0, ("low_agreement",), {})
+    assert verdict.voting.split()[-1] == name
 
 
 def test_a_function_of_the_votes_sees_each_vote_that_was_cast() -> None:

@@ -1,5 +1,6 @@
 """Judges: what a function may return, labels, names, wrong construction, and fingerprints."""
 
+import json
 import math
 import os
 import subprocess
@@ -18,6 +19,7 @@ from jurors import FAIL, PASS, Says, jurors_of, labelled
 from jury_adapters import (
     Budget,
     CascadedJury,
+    Case,
     Check,
     ConfigurationError,
     Ensemble,
@@ -25,6 +27,7 @@ from jury_adapters import (
     Judgment,
     Scorecard,
     Status,
+    Step,
     Tier,
     all_of,
     any_of,
@@ -387,6 +390,12 @@ MISUSE = {
     "budget: no limit": Budget,
     "budget: negative": lambda: Budget(max_usd=-1),
     "budget: NaN": lambda: Budget(max_usd=math.nan),
+    "budget: a text": lambda: Budget(max_usd="1"),
+    "judge: threshold is a text": lambda: judge(function, threshold="0.5"),
+    "judge: cost is a text": lambda: judge(function, cost="1"),
+    "judge: timeout is a text": lambda: judge(function, timeout="5"),
+    "judge: half a sample": lambda: Says(PASS).with_samples(2.5),
+    "tier: confidence is a text": lambda: Tier("t", function, "escalate_below", confidence="high"),
     "budget: one of two is negative": lambda: Budget(max_usd=1, max_calls=-1),
 }  # fmt: skip
 
@@ -411,9 +420,6 @@ def test_wrong_construction_is_refused_at_once_in_one_sentence(what: str) -> Non
 
 # Values of a wrong type may also meet Python's own TypeError, but at once.
 WRONG_TYPES = {
-    "judge: threshold": lambda: judge(function, threshold="0.5"),
-    "judge: cost": lambda: judge(function, cost="1"),
-    "judge: timeout": lambda: judge(function, timeout="5"),
     "judge: labels": lambda: judge(function, labels=5),
     "judge: unknown option": lambda: judge(function, colour="red"),
     "ensemble: weights": lambda: JURY(weights=5),
@@ -422,9 +428,7 @@ WRONG_TYPES = {
     "scorecard: a share": lambda: Scorecard({"a": function}, pass_when=0.5),
     "scorecard: weights": lambda: Scorecard({"a": function}, weights=[1], threshold=0.5),
     "scorecard: threshold": lambda: Scorecard({"a": function}, weights={"a": 1}, threshold="0.5"),
-    "tier: confidence": lambda: Tier("t", function, "escalate_below", confidence="high"),
     "cascade: a number": lambda: CascadedJury(5),
-    "budget: a text": lambda: Budget(max_usd="1"),
 }
 
 
@@ -550,7 +554,10 @@ class Slotted(Judge):
 
 
 def fingerprints():
-    return [make().fingerprint for group in DIFFERENT.values() for make in group]
+    letters = {"a", "b", "c", 4, frozenset("de")}
+    case = Case(steps=[Step(tool="t", arguments={"ids": letters})], contexts={"a", "b", "c"}, metadata={"x": letters})
+    others = [make().fingerprint for group in DIFFERENT.values() for make in group]
+    return [*others, case.content_hash, json.dumps(case.metadata).replace(" ", "")]
 
 
 @each_row("group", DIFFERENT)

@@ -257,6 +257,7 @@ def test_closing_says_how_many_runs_it_did_not_wait_for(caplog):
     door = Door()
     with JudgeQueue(judge(door), exit_timeout=0.02) as queue:
         assert [queue.put(run) for run in "abc"] == [True] * 3
+        assert not queue.close(0.01)
     assert ("closed with 3 runs not judged" in caplog.text, queue.counts["unfinished"]) == (True, 3)
     assert not queue.put("late")
     door.open()
@@ -403,8 +404,11 @@ def test_a_judge_that_breaks_does_not_stop_the_judging_of_others(error):
     ("jury", "options", "message"),
     [
         *((passes, {name: value}, name) for name, value in (
-            ("sample", 1.5), ("sample", -0.1), ("max_pending", 0), ("max_concurrency", 0), ("sample", float("nan")),
+            ("sample", 1.5), ("sample", "0.5"), ("sample", -0.1), ("sample", float("nan")),
+            ("max_pending", 0), ("max_concurrency", 0),
         )),
+        (passes, {"store": "runs.db"}, "store= is a store, such as .*; not str and NoneType"),
+        (passes, {"budget": 2}, "budget= a Budget, such as .*; not NoneType and int"),
         (passes, {"on_verdict": [print]}, "on_verdict= is a function of a JudgedRun, not list"),
         ("majority", {}, "a judge is"),
     ],

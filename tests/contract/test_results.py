@@ -27,6 +27,7 @@ from jury_adapters import (
     Status,
     Step,
     Tier,
+    Usage,
     judge,
     read_results,
 )
@@ -196,6 +197,43 @@ def test_errors_that_are_not_judged_again_go_back(path):
     assert [result.judgment.status for result in read_results(path)] == [PASS, PASS]
 
 
+def test_what_a_replaced_line_took_stays_in_the_file(path):
+    """Money that was paid for an ERROR is in the costs of the judgment that replaces it, whatever id it shares."""
+
+    def took(calls, *broken):
+        used = Usage(calls=calls, cost_usd=calls / 10, cost_complete=not broken)
+        said = {True: Judgment(status=ERROR, error="down", usage=used), False: Judgment(status=PASS, usage=used)}
+        return judge(lambda case: said[case.answer in broken], name="paid")
+
+    rows = [{"id": "q", "answer": one} for one in "abc"]
+    judged(path, took(1, "a", "b"), rows)
+    judged(path, took(2, "b"), rows)
+    judged(path, took(4), rows)
+    found = {one.case.answer: one.judgment for one in read_results(path)}
+    assert [(found[one].status, found[one].usage.calls, found[one].usage.cost_complete) for one in "abc"] == [
+        (PASS, 3, False), (PASS, 7, False), (PASS, 1, False),
+    ]  # fmt: skip
+
+
+def test_a_kill_loses_no_line_that_was_to_be_judged_again(path, tmp_path):
+    """Nor is a line there twice, of cases whose files may have changed."""
+    run = """
+        path, ids, most = sys.argv[1], sys.argv[2], int(sys.argv[3])
+        rows = [Case(id=one, workspace=os.path.dirname(path)) for one in ids]
+        with ResultsFile(path, judge(passes, name="one")) as results:
+            for number, _ in enumerate(results.judge(rows, ordered=True), start=1):
+                if number == most:
+                    os.kill(os.getpid(), 9)
+    """
+
+    def ids():
+        return "".join(one.case.id for one in read_results(path))
+
+    assert (script(run, path, "abc", 9), ids()) == ([], "abc")
+    assert (script(run, path, "abc", 1, code=-9), ids()) == ([], "bca")
+    assert (script(run, path, "bd", 9), ids(), len(lines(path))) == ([], "cabd", 4)
+
+
 def test_labels_and_groups_that_were_corrected_replace_those_of_the_lines(path):
     counts, rows = Sometimes(), [{"question": one, "metadata": {"gold": "pass", "doc": "d", "n": 1}} for one in "abc"]
     judged(path, counts, rows, label="gold", group="doc")
@@ -310,9 +348,9 @@ def test_the_file_of_another_jury_is_refused_and_left_alone(path):
 
 def test_the_line_that_is_no_result_is_named_and_the_file_left_alone(path):
     judged(path, passes, "ab")
-    path.write_bytes(path.read_bytes() + b'{"jury": "x"}\n')
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes() + b'{"jury": "x"\n')
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"results\.jsonl, line 3: no result"):
+    with pytest.raises(InputError, match=r"results\.jsonl, line 3: no result: Invalid JSON: [^\d]* at column 12$"):
         ResultsFile(path, passes)
     assert path.read_bytes() == before
 
@@ -461,7 +499,7 @@ def damaged(data):
     ("name", "content"),
     [
         ("r.jsonl", b"no json\n"),
-        ("r.jsonl", b"\n"),
+        ("r.jsonl", b"\xef\xbb\xbf\n"),
         ("r.jsonl", b'{"jury": 1}\n'),
         ("r.jsonl", b"[]\n"),
         ("r.jsonl", b'{"jury": "x", "case": null, "judgment": {"status": "MAYBE"}}\n'),

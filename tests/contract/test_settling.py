@@ -6,7 +6,7 @@ asked (None), or if it broke and ``errors`` is ``missing``. Properties do the sa
 """
 
 from functools import lru_cache
-from itertools import product
+from itertools import product, repeat
 from random import Random
 
 import pytest
@@ -30,7 +30,8 @@ from jurors import (
     sure,
 )
 
-from jury_adapters import Ensemble, Scorecard, all_of, any_of
+from jury_adapters import Ensemble, Scorecard, abstain, all_of, any_of
+from jury_adapters.core.votes import RULES as RULES_BY_NAME
 
 
 @lru_cache
@@ -76,6 +77,10 @@ def checks(name, size, circumstances):
         for beside in [CIRCUMSTANCES[place % len(CIRCUMSTANCES)] for place in places] or [{}]:
             if any(beside.get("weights", (1,))[:size]):
                 check_all(jury_of(rule, given_options, labels, size, beside), letters)
+
+
+def test_every_rule_is_enumerated() -> None:
+    assert {rule for rule, _, _ in RULES.values()} == RULES_BY_NAME.keys()
 
 
 @each_row("name", RULES)
@@ -163,8 +168,10 @@ def test_a_juror_whose_labels_are_not_known_leaves_the_outcome_open(errors: str)
     assert open_.counts.outcome([PASS, PASS, PASS]).status == "PASS"
 
 
-# Leaves of nested juries, by letter; `!` is broken and may be any other.
-LEAVES = {letter: RULES["majority of two labels"][2][1][place] for place, letter in enumerate("ABPF-")} | {"!": ERROR}
+# Leaves of nested juries, by letter; `!` is broken, or its model refuses (`~`), and may be any other.
+LEAVES = {letter: RULES["majority of two labels"][2][1][place] for place, letter in enumerate("ABPF-")} | {
+    "!": ERROR, "~": abstain("refused", metadata={"cause": "refused"}),
+}  # fmt: skip
 
 
 NODES = [
@@ -235,7 +242,9 @@ def test_no_decision_of_a_rule_on_scores_rests_on_a_broken_juror_inside(name: st
 @settings(max_examples=50, deadline=None)
 @given(nested().filter(broken_leaves), st.randoms(use_true_random=False))
 def test_no_decision_of_a_nested_jury_rests_on_a_broken_juror(tree: tuple, chance: Random) -> None:
-    verdict = built(tree, iter(())).judge("?")
     number = broken_leaves(tree)
+    verdict, refused = (built(tree, repeat(lost)).judge("?") for lost in "!~")
     for way in [*([letter] * number for letter in "ABPF-"), *(chance.choices("ABPF-", k=number) for _ in range(3))]:
-        assert verdict.status == "ERROR" or result(built(tree, iter(way)).judge("?")) == result(verdict)
+        whole = result(built(tree, iter(way)).judge("?"))
+        assert verdict.status == "ERROR" or whole == result(verdict)
+        assert refused.is_missing or whole == result(refused)

@@ -111,6 +111,8 @@ class TestConstruction:
         assert (asked.name, asked.rubric.name) == ("x", "correctness")
         assert (other.name, other.labels) == ("coherence scripted", {})
         assert asked.fingerprint != critic(YES).fingerprint
+        strict = critic(YES, rubric="graded_correctness", threshold=0.95).with_rubric("coherence")
+        assert (strict.pass_mark, strict.with_rubric(strict.rubric.replace(threshold=0.3)).pass_mark) == (0.95, 0.3)
 
     def test_a_jury_counts_declared_labels(self):
         tone = {"POLITE": "pass", "RUDE": "fail", "N/A": "abstain"}
@@ -269,9 +271,10 @@ class TestOwnParser:
     def test_after_a_value_error_it_is_asked_once_more(self):
         asked = critic("hm", "safe", prompt="{answer}", parse=guard)
         assert asked.judge(CASE).status is Status.PASS
-        assert "the first word is hm" in asked.model.prompts[1].turns[-1].text
+        assert "hm" not in asked.model.prompts[1].turns[-1].text  # what quotes a reply is outside of delimiters
         judgment = critic("hm", prompt="{answer}", parse=guard).judge(CASE)
         assert (judgment.status, judgment.metadata["cause"]) == (Status.ABSTAIN, "parse_fail")
+        assert "the first word is hm" in judgment.reasoning
 
     @each_row(
         ("parsed", "options", "status"),
@@ -472,6 +475,26 @@ class TestBudget:
         estimate = asked.estimate(CASE)
         assert budget.spent.input_tokens + budget.spent.output_tokens == estimate.input_tokens + estimate.output_tokens
 
+    @each_row(
+        ("options", "limits", "is_sent"),
+        [
+            ({"max_tokens": None}, {"max_usd": 9}, False),
+            ({"max_tokens": None}, {"max_tokens": 10**6}, False),
+            ({"max_tokens": None}, {"max_calls": 9}, True),
+            ({"max_tokens": 9}, {"max_usd": 9, "max_tokens": 10**6}, True),
+        ],
+    )
+    def test_a_reply_without_a_limit_fits_into_no_budget_of_dollars_or_tokens(self, options, limits, is_sent):
+        asked = self.priced(YES, **options)
+        (judgment,) = asked.judge_many([CASE], budget=(budget := Budget(**limits)))
+        assert (len(asked.model.prompts), budget.refused) == (is_sent, not is_sent)
+        assert is_sent or judgment.error.endswith("can hold the call; set max_tokens")
+        assert asked.estimate(CASE).cost_complete is (options["max_tokens"] is not None)
+
+    def test_a_model_that_costs_nothing_needs_no_limit_on_replies(self):
+        asked = Critic(ScriptedModel([YES]), "faithfulness", max_tokens=None)
+        assert next(asked.judge_many([CASE], budget=Budget(max_usd=0.0))).passed
+
     def test_a_call_that_is_cut_off_settles_at_its_estimate(self):
         """Trap 11."""
 
@@ -486,7 +509,7 @@ class TestBudget:
         assert budget.spent.cost_usd == pytest.approx(asked.estimate(CASE).cost_usd)
         assert judgment.usage.cost_complete is False
 
-    def test_a_budget_is_never_exceeded(self):
+    def test_a_budget_is_not_exceeded_by_calls_that_take_no_more_than_their_estimates(self):
         budget, asked = Budget(max_usd=3.6), self.priced(YES)
         cases = [CASE.model_copy(update={"answer": str(number)}) for number in range(20)]
         assert {one.status for one in asked.judge_many(cases, budget=budget)} == {Status.PASS, Status.ERROR}

@@ -6,7 +6,7 @@ import pytest
 from critic_support import ONCE, Memory, critic, down, says
 from fact_tables import each_row
 
-from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Status, judge
+from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Status, abstain, judge
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.pairwise import PairwiseCritic
 from jury_adapters.critic.recorded import RecordedCritic
@@ -156,6 +156,8 @@ def test_comparisons_vote_in_a_jury_and_a_broken_one_is_a_missing_vote():
     broken = PairwiseCritic(judge(breaks, labels=["A", "B", "tie"]))
     verdict = Ensemble([PairwiseCritic(says_always("tie")), PairwiseCritic(says_always("tie")), broken]).judge(CASE)
     assert verdict.label == "tie"
+    refused = PairwiseCritic(judge(lambda case: abstain("no", metadata={"cause": "refused"}), labels=["A", "B", "tie"]))
+    assert Ensemble([PairwiseCritic(FIRST), refused, refused]).judge(CASE).status is Status.ERROR
 
 
 def test_it_counts_and_estimates_both_orders():

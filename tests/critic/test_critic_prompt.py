@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import sys
 from pathlib import Path
 
 from critic_support import CASE, critic, says
@@ -91,6 +92,8 @@ VISIBLE = [
     ("a < b | c > d", "a < b | c > d"), ("[1] and [x]", "[1] and [x]"), ("a\u2800b", "a\\u2800b"),
     ("<seed:bos>", "<\\seed:bos>"), ("<extra_id_1>", "<\\extra_id_1>"), ("[/THINK]", "[\\/THINK]"),
     ("]~b]user", "]\\~b]user"), ("<end_of_utterance>", "<\\end_of_utterance>"),
+    ("]~!b[[e~[", "]\\~!b[[\\e~["), ("[gMASK]<sop>[ARGS]", "[\\gMASK]<\\sop>[\\ARGS]"),
+    ("</seed:think>", "<\\/seed:think>"),
 ]  # fmt: skip
 
 
@@ -138,6 +141,26 @@ def test_what_the_case_lacks_is_said():
 
 def test_the_generator_is_not_shown():
     assert "gpt-9" not in build_prompt(RUBRIC, CASE.model_copy(update={"generator": "gpt-9"})).text
+
+
+def test_a_prompt_is_of_its_own_case_and_instructions_whatever_was_built_before():
+    known = build_prompt(RUBRIC, CASE)
+    assert build_prompt(RUBRIC, CASE) is known
+    assert build_prompt(RUBRIC, CASE, instructions="Other.").system == "Other."
+    assert build_prompt(RUBRIC, CASE).system == known.system
+
+    def as_another_thread(frame, event, arg):
+        if frame.f_code is build_prompt.__code__:  # between any two lines of it
+            build_prompt(RUBRIC, Case(question="q", answer="of another case"))
+        return as_another_thread
+
+    before = sys.gettrace()
+    sys.settrace(as_another_thread)
+    try:
+        prompts = [build_prompt(RUBRIC, CASE) for _ in range(2)]
+    finally:
+        sys.settrace(before)
+    assert prompts == [known, known]
 
 
 def test_examples_are_earlier_turns_in_the_form_of_a_reply():

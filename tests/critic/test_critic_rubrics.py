@@ -181,6 +181,7 @@ def test_other_labels_replace_a_scale_and_the_reverse():
     assert rubric.replace(labels={"a": "pass"}).scale is None
     assert isinstance(rubric.replace(labels={"a": "pass"}).replace(scale=(0, 1)).answers, Scale)
     assert rubric.replace(criteria="y").scale == rubric.scale
+    assert rubric.but(name="y").answers == rubric.answers
 
 
 def test_a_criterion_shows_all_that_the_case_has():

@@ -382,6 +382,17 @@ def test_long_texts_are_judged_and_a_verdict_stays_small():
     assert (len(found.findings), len(found.model_dump_json()) < 30_000) == (100, True)
 
 
+def test_a_long_word_is_judged_in_linear_time():
+    """In quadratic time it would take minutes, as with the genome of a virus in a context."""
+    for unit in ("GATTACA", "Aa", "0F", "n't", "'s", "é've"):
+        long = f"A{unit * (100_000 // len(unit))}'x"
+        for answer, context in (
+            ("In 2018.", f"It is a {long}. It stopped in 2018."),
+            (f"Is it a {long}.", "It is in it."),
+        ):
+            assert NamesAndNumbers().judge(answer=answer, contexts=[context]).status is not Status.ERROR
+
+
 def test_texts_are_tidied_and_cut_into_sentences():
     tidied = {"He did n't go .": "He didn't go.", "-LRB- born 1961 -RRB-": "(born 1961)", "٣٤": "34", "ａ１": "a1"}
     assert (

@@ -14,7 +14,7 @@ from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_adapters import InputError
+from jury_adapters import InputError, read_results
 from jury_adapters.inputs.files import Row, read_rows
 from jury_adapters.inputs.rows import case_of_row
 
@@ -96,6 +96,18 @@ def test_the_rows_of_a_file(tmp_path: Path, name: str, content: str, rows: list[
             assert row == Row(row.line, wanted)
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.csv", "a.json"])
+def test_a_line_that_would_fill_the_memory_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jury_adapters.core.files.LONGEST_LINE", 2_000_000)
+    text = b'{"answer": "' + b"a" * 2_000_000 + b'"}\n'
+    (path := tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    for read in (read_rows, read_results):
+        with pytest.raises(InputError, match=r"a\.[a-z.]+: a line is longer than 2 MB$"):
+            list(read(path))
+
+
 # The name and the bytes of a file, and what is said of it.
 REFUSED: dict[str, tuple[str, bytes | None, str]] = {
     "no such file": ("a.jsonl", None, "No such file or directory"),
@@ -103,7 +115,7 @@ REFUSED: dict[str, tuple[str, bytes | None, str]] = {
         "its name must end in .jsonl, .ndjson, .json, .csv, .tsv, or in one of these with .gz"),
     "no ending": ("rows.gz", b"x", "its name must end in"),
     "cp1252 as CSV": ("a.csv", "id,answer\n1,secret café\n".encode("cp1252"),
-        "the byte 0xe9 is not UTF-8; save it as UTF-8 if it is cp1252"),
+        "the byte 0xe9 is not UTF-8; save the file as UTF-8"),
     "cp1252 as JSONL": ("a.jsonl", '{"answer": "secret café"}\n'.encode("cp1252"), "the byte 0xe9 is not UTF-8"),
     "UTF-16": ("a.csv", "id,answer\n1,secret\n".encode("utf-16"), "the byte 0xff is not UTF-8"),
     "packed in name only": ("a.jsonl.gz", b'{"answer": "secret"}\n', "Not a gzipped file"),

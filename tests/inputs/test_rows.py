@@ -1,5 +1,6 @@
 """Rows in the documented formats of LangSmith, openevals, LlamaIndex, ragas and DeepEval, and rows of one's own."""
 
+import json
 import math
 from datetime import UTC, datetime
 from pathlib import Path
@@ -111,6 +112,10 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "LangSmith: state of an agent": ({"inputs": {"messages": LOG[:1]}, "outputs": {"messages": LOG}}, OF_LOG),
     "LangSmith: retrieval": ({"inputs": {"question": Q}, "outputs": {"answer": A,
         "documents": [Document(C[0]).model_dump()]}, "reference_outputs": {"answer": R}}, ALL),
+    "LangSmith: cells of a table": ({"inputs": json.dumps({"question": Q}), "outputs": json.dumps({"answer":
+        A}), "reference_outputs": json.dumps({"answer": R}), "note": "{}"}, {"question": Q, "answer": A, "reference": R,
+        "metadata": {"note": "{}"}}),
+    "openevals: an answer that is JSON": ({"inputs": Q, "outputs": '{"a": 1}'}, {"question": Q, "answer": '{"a": 1}'}),
     "LangSmith: a chain": ({"inputs": {"input": Q, "chat_history": BEFORE}, "outputs": {"output": A}}, {"question": Q,
         "answer": A, "messages": EARLIER}),
     "LangSmith: a failed run": ({"id": "r", "inputs": {"question": Q}, "outputs": None, "error": "boom"}, {"id": "r",
@@ -192,6 +197,9 @@ MAPPED: dict[str, tuple[dict[str, Any], dict[str, str], dict[str, Any]]] = {
     "an output of LangSmith": ({"inputs": {"question": Q}, "outputs": {"covered": True, "reply": A}},
         {"answer": "outputs.reply"}, {"question": Q, "answer": A, "metadata": {"outputs": {"covered": True,
         "reply": A}}}),
+    "an output in a cell of a table": ({"inputs": json.dumps({"question": Q}),
+        "outputs": json.dumps({"covered": True, "reply": A})}, {"answer": "outputs.reply"}, {"question": Q, "answer": A,
+        "metadata": {"outputs": {"covered": True, "reply": A}}}),
     "contexts beside the outputs": ({"inputs": Q, "outputs": A, "found": C}, {"contexts": "found"}, {"question": Q,
         "answer": A, "contexts": C}),
     "DeepEval: the ideal context": ({"input": Q, "actual_output": A, "context": C, "retrieval_context": ["other"]},

@@ -29,7 +29,7 @@ from langgraph.types import Command
 from pydantic import BaseModel
 from scripted import FAULTS, HONEST, PAGE, QUESTION, breaks, never_ends, reviewed
 
-from jury_adapters import Budget, ConfigurationError, Ensemble, Judgment, abstain, judge
+from jury_adapters import Budget, ConfigurationError, Ensemble, Judgment, ReadOnly, abstain, judge
 from jury_adapters.core.asking import REFUSAL
 from jury_adapters.core.context import context
 from jury_adapters.langchain import JuryCallbackHandler, JuryMiddleware, JuryToolGuard
@@ -529,7 +529,7 @@ def test_trap_18_a_user_cannot_pass_a_message_off_as_a_refusal():
 
 
 def test_trap_16_store_and_budget_apply_in_guards():
-    store, budget, found = object(), Budget(max_calls=1), []
+    store, budget, found = ReadOnly(None), Budget(max_calls=1), []
 
     async def asks(case):
         found.append((context().store, context().budget, context().judging))

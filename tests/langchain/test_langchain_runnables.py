@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from scripted import FAULTS, HONEST, PAGE, QUESTION, breaks, grounded, never_ends, reviewed
 
-from jury_adapters import Budget, Case, ConfigurationError, Ensemble, Judgment, Run, abstain, judge
+from jury_adapters import Budget, Case, ConfigurationError, Ensemble, Judgment, ReadOnly, Run, abstain, judge
 from jury_adapters.core.context import context
 from jury_adapters.langchain import JuryCallbackHandler, JuryRunnable, JuryStringEvaluator, jury_node
 
@@ -140,7 +140,7 @@ def test_trap_16_store_and_budget_apply_in_runnables_and_strings():
         found.append((context().store, context().budget))
         return True
 
-    store, budget = object(), Budget(max_calls=1)
+    store, budget = ReadOnly(None), Budget(max_calls=1)
     each_way(JuryRunnable(looks, store=store, budget=budget), ROW)
     jury_node(looks, store=store, budget=budget).invoke(ROW)
     JuryStringEvaluator(looks, store=store, budget=budget).evaluate_strings(prediction="4")

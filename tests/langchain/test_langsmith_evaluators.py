@@ -22,6 +22,7 @@ from jury_adapters import (
     ConfigurationError,
     Ensemble,
     Judgment,
+    ReadOnly,
     Scorecard,
     Tier,
     abstain,
@@ -411,7 +412,7 @@ def test_trap_13_an_object_is_no_evaluator_unless_it_is_of_langsmiths_class():
 
 
 def test_trap_16_store_and_budget_apply_in_evaluators():
-    store, budget, found = object(), Budget(max_calls=1), []
+    store, budget, found = ReadOnly(None), Budget(max_calls=1), []
 
     async def looks(case):
         found.append((context().store, context().budget))

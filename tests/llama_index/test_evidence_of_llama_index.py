@@ -36,7 +36,7 @@ from llama_index_support import (
 from scripted import FAULTS, HONEST, PAGE, QUESTION, grounded
 
 from jury_adapters import default_case
-from jury_adapters.llama_index import judge_runs, run_of
+from jury_adapters.llama_index import JuryGuardQueryEngine, judge_runs, run_of
 
 BAD = FAULTS["made-up number"]
 
@@ -145,6 +145,24 @@ def test_the_answer_of_an_engine_inside_is_no_context():
         for engine, more in ((parts, ()), (rag(BAD, alone), ()), (rag(BAD, mixed), ("The ferry is red.",))):
             case, _ = judged(lambda engine=engine: engine.query(QUESTION))
             assert {*case.contexts} - {"years"} == {*contexts, *more}
+
+
+def test_what_a_guard_withheld_proves_nothing():
+    """The page that the refused engine found reached nobody."""
+    for guard in (
+        JuryGuardQueryEngine(rag(BAD), lambda case: False),
+        JuryGuardQueryEngine(JuryGuardQueryEngine(rag(BAD), lambda case: False), lambda case: True),
+    ):
+        tools = [QueryEngineTool.from_defaults(guard, name="pages", description="d")]
+        parts = SubQuestionQueryEngine(
+            Parts(), get_response_synthesizer(llm=model(HONEST)), tools, verbose=False, use_async=False
+        )
+        for do in (
+            lambda tools=tools: run(agent_of(*tools, answer=HONEST, calls=[("pages", {"input": QUESTION})])),
+            lambda parts=parts: parts.query(QUESTION),
+        ):
+            case, status = judged(do)
+            assert (case.answer, case.contexts, status) == (HONEST, (), "ABSTAIN")
 
 
 def test_a_page_that_an_engine_gives_as_its_answer_is_a_context():

@@ -381,6 +381,11 @@ def test_a_judge_that_uses_llama_index_itself_is_not_judged():
     _, counts = watched(lambda: JuryEvaluator(faithful).evaluate(QUESTION, HONEST, [SEEN]))
     assert counts == {}
 
+    async def elsewhere(case):
+        return str(await asyncio.to_thread(rag(HONEST).query, QUESTION)) == HONEST
+
+    assert watched(lambda: rag(HONEST).query(QUESTION), elsewhere)[1] == {"judged": 1}
+
 
 def test_evaluators_of_the_user_are_queries_that_a_choice_leaves_out():
     def do():

@@ -2,9 +2,11 @@
 
 import asyncio
 import copy
+import importlib
 import logging
 import pickle
 
+import anthropic
 import openai
 import pytest
 from model_asking import SCHEMA, ask, failed, failure, prompt
@@ -14,6 +16,7 @@ from pydantic import SecretStr
 from jury_adapters import ConfigurationError
 from jury_adapters.models import FunctionModel, ModelError, Options, Reply, Token, open_model
 from jury_adapters.models.keys import Key, Keys
+from jury_adapters.models.names import model_of
 
 
 def test_a_reply_that_repeats_the_key_loses_it(server, opened):
@@ -28,6 +31,24 @@ def test_a_reply_that_repeats_the_key_loses_its_tokens():
     tokens = (Token("secret-", -0.1), Token("key", -0.1))
     assert Keys(["secret-key"]).hidden_in_reply(Reply("secret-key", logprobs=tokens)).logprobs is None
     assert Keys(["secret-key"]).hidden_in_reply(Reply("fine", logprobs=tokens)).logprobs == tokens
+
+
+def test_what_a_client_sends_in_headers_of_its_owner_is_removed_from_errors_and_replies(server):
+    held = {"x-gateway": KEY, "cf-authorization": f"Bearer {KEY}-2"}
+    url, chat = server.base_url("openai"), importlib.import_module("langchain_openai").ChatOpenAI
+    for client in (
+        chat(model="m", api_key="k", base_url=url, default_headers=held, max_retries=0),
+        openai.AsyncOpenAI(api_key="k", base_url=url, default_headers=held),
+        openai.AsyncOpenAI(api_key="k", base_url=url, default_query={"code": KEY}),
+        anthropic.AsyncAnthropic(auth_token=KEY, base_url=server.base_url("anthropic")),
+    ):
+        prefix = type(client).__module__.partition(".")[0]
+        model = model_of(client) if prefix == "langchain_openai" else open_model(f"{prefix}:m", client=client)
+        server.plan = lambda request: [response(answer(request, f"{request.target} {request.headers}"))]
+        assert "[key]" in (said := ask(model).text)
+        assert KEY not in said
+        server.plan = lambda request: error("403 No", f"{request.target} {[*request.headers.values()][-20:]}")(request)
+        assert "[key]" in str(failure(model))
 
 
 def test_a_key_is_hidden_also_where_json_escapes_it():

@@ -23,7 +23,7 @@ from model_asking import SCHEMA, ask, failed, failure, prompt
 from model_server import KEY, answer, error, response, well
 from pydantic import Field
 
-from jury_adapters import ConfigurationError, Image
+from jury_adapters import Budget, ConfigurationError, Critic, Image
 from jury_adapters.core.context import context
 from jury_adapters.models import ModelError, Options, model_of
 from jury_adapters.models.limits import ask_model
@@ -93,6 +93,15 @@ def test_the_reply_of_a_package_over_http(server, package):
         (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens),
         reply.model,
     ) == (("echo: Is it so?", "stop"), (1, 11, 7), "gpt-test" if package == "openai" else "claude-test")
+
+
+def test_the_limit_on_replies_is_that_of_the_model(server):
+    """ChatAnthropic has one of its own, ChatOpenAI none."""
+    case = {"question": "Is it so?", "answer": "Yes.", "contexts": ["Yes."]}
+    for package, own, sent in (("openai", {}, 0), ("openai", {"max_tokens": 900}, 1), ("anthropic", {}, 1)):
+        budget, critic = Budget(max_tokens=10**6), Critic(chat(package, server, **own), "faithfulness")
+        next(critic.judge_many([case], budget=budget))
+        assert (budget.refused, budget.spent.calls > 0) == (1 - sent, bool(sent)), (package, own)
 
 
 def test_the_name_says_whose_prices_apply(server, package):
@@ -270,6 +279,19 @@ def test_the_call_is_marked_as_a_judges_own(server):
     ask(model_of(model))
     assert [judging for _, _, judging in model.heard] == [True]
     assert not context().judging
+
+
+def test_a_client_that_the_first_call_makes_is_not_kept_in_the_object():
+    class Lazy(Fake):
+        client: Any = None
+
+        def _generate(self, *arguments, **options):
+            self.client = self.client or object()
+            return super()._generate(*arguments, **options)
+
+    model = Lazy()
+    ask(model_of(model))
+    assert (len(model.heard), model.client) == (1, None)
 
 
 @pytest.mark.parametrize("where", ["own", "global"])

@@ -20,7 +20,8 @@ from model_asking import SCHEMA, ask, failure, prompt
 from model_server import KEY, answer, error, response, well
 from pydantic import PrivateAttr
 
-from jury_adapters import Image
+from jury_adapters import Critic, Image
+from jury_adapters.core import loop
 from jury_adapters.core.context import context
 from jury_adapters.models import Options, model_of
 
@@ -238,18 +239,35 @@ def test_an_llm_works_in_one_loop_after_another(server, llm):
         assert ask(model, f"{number}").text == f"echo: {number}"
 
 
-def test_an_llm_without_clients_and_callbacks_is_called_itself():
-    class Counting(Answering):
-        calls: int = 0
+def test_an_llm_that_makes_its_client_when_it_is_called_is_not_changed(server):
+    """Its application, on another loop, uses no connection of the jury."""
+
+    class Lazy(OpenAILLM):
+        def __init__(self, **options):
+            super().__init__(**options)
+            self._aclient = None
 
         async def achat(self, messages, **arguments):
-            self.calls += 1
-            return await super().achat(messages)
+            if self._aclient is None:
+                self._aclient = openai.AsyncOpenAI(api_key=KEY, base_url=self.api_base, max_retries=0)
+                made.append(self._aclient)
+            return await super().achat(messages, **arguments)
 
-    llm = Counting()
-    ask(model_of(llm))
-    ask(model_of(llm))
-    assert llm.calls == 2
+    made, llm = [], Lazy(api_base=server.base_url("openai"))
+    critic = Critic(llm, prompt="{answer}", labels={"YES": "pass", "NO": "fail"})
+    server.plan = lambda request: [response(answer(request, "YES"))]
+
+    async def application():
+        found = []
+        for number in range(3):
+            found.append(critic.judge(answer=f"{number}").error or llm._aclient is None)  # on the loop of the package
+            found.append((await llm.achat([ChatMessage(role="user", content="hi")])).message.content)
+        await llm._aclient.close()
+        return found
+
+    assert asyncio.run(application()) == [True, "YES", False, "YES", False, "YES"]
+    of_jury, _ = made
+    loop.run(of_jury.close())
 
 
 @pytest.mark.parametrize(

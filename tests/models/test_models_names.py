@@ -10,7 +10,7 @@ from fact_tables import each_row
 from model_asking import failed, prompt
 from model_server import KEY
 
-from jury_adapters import ConfigurationError, Image
+from jury_adapters import Budget, Case, ConfigurationError, Critic, Image
 from jury_adapters.models import ChatModel, FunctionModel, ModelError, model_of, open_model, prices, set_price
 from jury_adapters.models.prices import PRICES, price, usage_of
 from jury_adapters.models.vendors import VENDORS
@@ -241,12 +241,21 @@ def test_a_price_that_is_set_comes_first(monkeypatch):
     assert usage_of("openai:gpt-4o-mini", 1000, 500).cost_usd == pytest.approx(0.002)
 
 
-def test_a_server_at_a_public_address_has_no_price_before_it_is_set():
-    own = open_model("vllm:at-home", base_url="http://gpu-box:8000/v1")
-    hosted = open_model("vllm:away", base_url="https://host.ai/v1")
-    assert (own.price(1000, 10), hosted.price(1000, 10)) == (0.0, None)
-    set_price("vllm:away", input_per_million=1.0, output_per_million=2.0)
-    assert hosted.price(10**6, 0) == 1.0
+def test_a_server_on_another_machine_has_no_price_before_it_is_set():
+    for address in ("http://localhost:8000/v1", "http://127.0.0.1:9/v1", "https://[::1]/v1", "http://LOCALHOST/v1"):
+        assert open_model("vllm:at-home", base_url=address).price(1000, 10) == 0.0
+    for number, host in enumerate(
+        ("http://gpu-box:8000", "http://192.0.2.2", "https://host.ai", "http://localhost.ai")
+    ):
+        away = open_model(f"vllm:away-{number}", base_url=f"{host}/v1")
+        assert away.price(1000, 10) is None
+    case = {"answer": "Yes.", "contexts": ["Yes."]}
+    (judgment,) = Critic(away, "faithfulness").judge_many([case], budget=(budget := Budget(max_usd=1.0)))
+    assert ("price of the call is unknown" in judgment.error, budget.refused) == (True, 1)
+    claude = open_model("anthropic:claude-haiku-4-5", api_key=KEY)  # whose API requires a limit on replies
+    assert Critic(claude, "faithfulness", max_tokens=None).estimate(Case.of(case)).cost_complete
+    set_price(away.name, input_per_million=1.0, output_per_million=2.0)
+    assert away.price(10**6, 0) == 1.0
 
 
 @each_row(("name", "given", "taken"), [
@@ -258,6 +267,6 @@ def test_a_price_is_a_finite_number_for_a_vendors_model(name, given, taken):
 
 
 def test_a_stated_cost_that_cannot_be_is_ignored():
-    for stated in (-1.0, float("nan"), 1e9, "0.1", None):
+    for stated in (-1.0, float("nan"), 1e9, "0.1", None, 0):  # OpenRouter says 0 where another vendor bills the call
         assert usage_of("ollama:m", 5, 5, stated).cost_usd == 0.0
-        assert usage_of("nobody:m", 5, 5, stated).cost_complete is False
+        assert usage_of("openrouter:m", 5, 5, stated).cost_complete is False

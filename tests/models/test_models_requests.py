@@ -5,6 +5,7 @@ import json
 import math
 
 import pytest
+from fact_tables import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_asking import SCHEMA, ask, failed, failure, prompt
@@ -268,11 +269,12 @@ def test_anthropic_counts_cached_input_apart(server):
     assert used.cost_usd == pytest.approx(121e-6)
 
 
-def test_the_cost_that_a_gateway_states_counts(server):
+@each_row(("name", "cost"), [("openrouter:m", 0.25), ("openai:gpt-4.1", 78e-6), ("vllm:m", 0.0)])
+def test_the_cost_that_a_server_states_counts_if_its_vendor_documents_it(server, name, cost):
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "cost": 0.25}
     server.plan = lambda request: [response(answer(request, usage=usage))]
-    used = ask(open_model("openrouter:m", base_url=server.base_url("openai"), api_key=KEY)).usage
-    assert (used.cost_usd, used.cost_complete) == (0.25, True)
+    used = ask(open_model(name, base_url=server.base_url("openai"), api_key=KEY)).usage
+    assert (used.cost_usd, used.cost_complete) == (pytest.approx(cost), True)
 
 
 def test_thinking_is_no_text():

@@ -47,7 +47,7 @@ def texts(value: str) -> dict[str, Result]:
         candidates=[value],
         messages=[Message(role=value, content=value)],
         steps=[Step(tool=value, output=value, text=value, error=value)],
-        images=[Image(url=value)],
+        images=[Image(url=f"https://{value}")],
         generator=value,
         metadata={value: value},
     )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from panels import panel, results, rows_of, said
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, PairwiseCritic, Scorecard, Tier, Usage, all_of
+from jury_adapters.calibrate import Guarantee
 from jury_adapters.core.judgment import failed_run
 from jury_adapters.core.results import Result
 from jury_adapters.core.values import ConfigurationError, InputError
@@ -165,12 +166,27 @@ def test_labels_that_contradict_each_other_are_left_out_and_counted():
         ("q2", "PPP", "Pass"),
         ("q2", "PPP", "yes"),
         ("q3", "FFF", "no"),
+        *(("q4", "PPP", none) for none in ("N/A", "NaN", " ", "NA", "#N/A")),
     ]
     report = Report(results(rows))
     assert (
         rows_of(report, "Warnings"),
         {row[0]: row[3] for row in rows_of(report, "The jury against human labels")}["accuracy"],
     ) == ([("human labels that contradict another one of the same case: left out", 2)], 3)
+
+
+def test_where_a_calibrated_jury_abstains_no_tier_and_no_juror_failed():
+    jury = CascadedJury([Tier("first", ScriptedJudge([Judgment(status="PASS", confidence=0.4)], name="unsure"))])
+    counts = {"tiers": {"first": 50}, "n": 60, "decided": 50, "errors": 1, "bound": 0.1, "constant": "PASS"}
+    facts = {"agreement": 0.9, "delta": 0.1, "threshold": 0.5, "constant_agreement": 0.5}
+    calibrated = Guarantee(**counts, **facts, fingerprint=jury.fingerprint).applied_to(jury)
+    report = Report([calibrated.judge(answer="a")] * 3)
+    tables = {table.title: [row[0] for row in table.rows] for table in report.tables()}
+    assert (tables["Jurors"], tables["Tiers: where the cascade stopped"]) == (
+        ["first / unsure"],
+        ["first", "abstained"],
+    )
+    assert "Warnings" not in tables
 
 
 def test_human_labels_mean_what_pass_labels_say():

@@ -277,22 +277,49 @@ def test_labels_of_the_cases_that_changed_are_no_random_sample():
 
 
 @each_row(
-    ("labels", "changed", "alone"),
+    ("labels", "same", "value", "alone"),
     [
-        ([True] * 200, 0, {"a_only": 0, "b_only": 100}),  # one column for both versions, or two judges of one
-        ([True, False] * 100, 5, {"a_only": 48, "b_only": 47}),  # some were labelled anew
-        ([True] + [None] * 199, 0, {"a_only": 0, "b_only": 1}),
-        ([True] * 9 + [None] * 191, 9, None),
+        ([True] * 200, True, 0.5, {"a_only": 0, "b_only": 100}),  # two judges of one version
+        ([True, False] * 100, True, 0.5, {"a_only": 50, "b_only": 50}),
+        ([True] + [None] * 199, True, 0.5, {"a_only": 0, "b_only": 1}),
+        ([True] * 200, False, 0.0, None),  # other answers, which are as good
+        ([True, False] * 100, False, 0.0, None),
+        (([None] * 3 + [True]) * 50, False, 0.0, None),
     ],
 )
-def test_labels_that_say_nothing_of_a_difference_do_not_kill_it(labels, changed, alone):
-    new = [None if one is None else not one for one in labels[:changed]] + labels[changed:]
+def test_labels_that_are_the_same_on_both_sides_count_if_the_answers_differ(labels, same, value, alone):
     a = votes_of(["no"] * 100 + ["yes"] * 100, ids=range(200), human_labels=labels)
-    b = votes_of(["yes"] * 200, ids=range(200), human_labels=new)
-    found = compare(a, b)
-    assert (found.value, found.details["b_only"]) == (0.5, 100)
+    b = votes_of(["yes"] * 200, ids=range(200), human_labels=labels)
+    found = compare(replace(a, contents=np.arange(1, 201)), replace(b, contents=np.arange(1, 201) + (not same)))
+    assert found.value == pytest.approx(value)
     assert alone is None or alone.items() <= found.details["agreement"].items()
-    assert ("fewer than 30" if alone is None else "the same on both sides") in found.note
+    assert ("the answers are the same" if same else "the same on both sides, though the answers") in found.note
+    unknown = compare(a, b)
+    assert (unknown.name.split(" of ")[1], unknown.interval[0] <= 0) == (
+        ("true pass rates", True) if sum(label is not None for label in labels) > 1 else ("pass rates", False)
+    )
+
+
+def test_few_random_labels_of_rare_fails_in_groups_are_a_random_sample():
+    rng = np.random.default_rng(3)
+    groups, refused = np.repeat(np.arange(170), 16), 0
+    for _ in range(60):
+        passed, known = rng.random(2720) < 0.963, rng.permutation(2720) < 30
+        refused += random_sample_test(known, passed, groups) < 0.001
+    assert refused <= 1
+
+
+@each_row(("rate", "all_right"), [(0.9, False), (0.97, False), (1.0, True)])
+def test_one_label_per_group_is_as_good_as_one_per_case(rate, all_right):
+    rng = np.random.default_rng(0)
+    good, known = rng.random(2000) < rate, rng.permutation(2000) < 50
+    said = np.where(rng.random(2000) < 0.95, good, ~good).tolist()
+    labels = [bool(one) if is_known else None for one, is_known in zip(good, known, strict=True)]
+    groups = (np.arange(2000) // 20).tolist()
+    alone = true_pass_rate(votes_of(said, human_labels=labels))
+    grouped = true_pass_rate(votes_of(said, human_labels=labels, groups=groups))
+    assert np.ptp(alone.interval) <= np.ptp(grouped.interval) < 1.8 * np.ptp(alone.interval)
+    assert all_right is (alone.value == 1.0)
 
 
 @each_row(("a", "n", "b", "m"), [(48, 80, 56, 70), (0, 10, 10, 10), (5, 5, 5, 5), (97, 100, 2, 9)])

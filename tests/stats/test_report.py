@@ -137,6 +137,7 @@ def test_tens_of_thousands_of_cases_take_seconds():
         gold=(rng.random(n) < 0.8).astype(np.int64),
         grades=np.full(n, np.nan),
         groups=np.arange(n),
+        contents=np.zeros(n, dtype=int),
         keys=np.full(n, ""),
         lengths=np.full(n, np.nan),
         generators=np.full(n, ""),

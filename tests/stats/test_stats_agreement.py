@@ -209,3 +209,15 @@ def test_groups_widen_every_interval():
         alone, grouped = (coefficient(Votes.from_rows(rows, groups=of)) for of in (None, groups))
         assert alone.value == pytest.approx(grouped.value)
         assert np.ptp(grouped.interval) > 1.6 * np.ptp(alone.interval)
+
+
+def test_the_interval_of_high_agreement_is_no_wider_than_the_disagreement():
+    rng = np.random.default_rng(0)
+    covered, widths = 0, []
+    for _ in range(60):
+        scores = np.sqrt(0.97) * rng.standard_normal((100, 1)) + np.sqrt(0.03) * rng.standard_normal((100, 3))
+        low, high = alpha_of_scores(Votes.from_rows(scores.tolist())).interval
+        covered, widths = covered + (low <= 0.97 <= high), [*widths, high - low]
+    assert covered >= 53
+    assert np.mean(widths) < 0.03
+    assert alpha_of_scores(Votes.from_rows([[at % 5] * 3 for at in range(30)])).interval[0] < 0.9

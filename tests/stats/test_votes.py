@@ -18,6 +18,7 @@ from jury_adapters import (
     judge,
 )
 from jury_adapters.core.values import ConfigurationError, InputError
+from jury_adapters.report import Report
 from jury_adapters.stats import Votes, pass_rate, raw_agreement
 
 PASS, FAIL = Judgment(status="PASS"), Judgment(status="FAIL")
@@ -335,3 +336,12 @@ def test_unknown_voters_are_refused():
 def test_an_empty_batch_is_no_error():
     for votes in (Votes.from_rows([]), Votes.of([])):
         assert (len(votes), votes.jurors, votes.codes.shape) == (0, (), (0, 1))
+
+
+def test_the_label_in_the_metadata_is_read_from_pairs_and_judgments():
+    cases = [Case(id=f"{at}", answer="x" * at, metadata={"human_label": at % 2 == 0}) for at in range(4)]
+    pairs = [*judge(lambda case: len(case.answer) < 2).judge_pairs(cases)]
+    results = [Result(jury="", case=case, judgment=one) for case, one in pairs]
+    said = [Votes.of(entries).gold.tolist() for entries in (pairs, [one for _, one in pairs], results)]
+    assert said == [[1, 0, 1, 0], [1, 0, 1, 0], [-1] * 4]
+    assert "The jury against human labels" in [table.title for table in Report(pairs).tables()]

@@ -81,7 +81,7 @@ def test_what_is_no_store_is_refused_without_its_password(place: str | Path, sai
 @pytest.mark.parametrize("place", [":memory:", NOWHERE])
 def test_the_class_for_files_takes_a_file(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigurationError, match=r"takes the path of a file; for a URL there is open_store") as caught:
+    with pytest.raises(ConfigurationError, match=r"^a store is kept in a file, so give its path") as caught:
         Store(place)
     assert SECRET not in str(caught.value)
     assert not [*tmp_path.iterdir()]
