@@ -29,7 +29,7 @@ CAPS = {
     "llama_index": 620,
     "judges": 550,
     "compat": 380,
-    "stats": 910,
+    "stats": 900,
     "calibrate": 300,
     "audit": 400,
     "align": 200,

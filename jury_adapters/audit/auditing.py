@@ -19,8 +19,7 @@ from jury_adapters.core.judgment import Judgment, Status, Usage, total_usage
 from jury_adapters.core.store import Store
 from jury_adapters.core.text import visible
 from jury_adapters.core.values import ConfigurationError
-from jury_adapters.stats.figures import Figure, effective_cases, share
-from jury_adapters.stats.report import table
+from jury_adapters.stats.figures import Figure, effective_cases, share, table
 
 LEVEL = 0.01
 """The probability that a subject without any weakness gets a finding, at most."""

@@ -14,12 +14,11 @@ try:
     )
     from jury_adapters.stats.bias import length_bias, position_bias, same_model, self_preference
     from jury_adapters.stats.confidence import confidence_quality, graded_agreement
-    from jury_adapters.stats.figures import Figure
+    from jury_adapters.stats.figures import Figure, table
     from jury_adapters.stats.gate import SequentialGate
     from jury_adapters.stats.jurors import Reliabilities, against_labels, dawid_skene, reliabilities
     from jury_adapters.stats.planning import cases_for_difference, labels_for_guarantee, labels_for_interval
     from jury_adapters.stats.rates import compare, pass_rate, true_pass_rate
-    from jury_adapters.stats.report import figures_of, table
     from jury_adapters.stats.votes import Votes
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
@@ -40,7 +39,6 @@ __all__ = [
     "confidence_quality",
     "dawid_skene",
     "effective_votes",
-    "figures_of",
     "graded_agreement",
     "gwet_ac1",
     "labels_for_guarantee",

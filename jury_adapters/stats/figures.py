@@ -5,7 +5,7 @@ as the answers to one question, are alike. They count as fewer independent cases
 interval.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Any
@@ -148,6 +148,23 @@ def figure(
         low, high = np.clip(ends, *bounds).tolist()
         interval = (min(low, value), max(high, value))
     return Figure(name, value, n, interval, of, join_notes(note, few(groups)), details or {})
+
+
+def table(figures: Iterable[Figure]) -> str:
+    """Return figures as a text table: whose, name, value, interval, n and note.
+
+    >>> print(table([Figure("accuracy", 0.75, 40, (0.598, 0.858), of="GPT-4"), Figure("pass rate", None, 0)]))
+    of     figure     value  95 % interval    n  note
+    GPT-4  accuracy   0.750  [0.598, 0.858]  40
+           pass rate      -                   0
+    """
+    cells = [
+        ("of", "figure", "value", "95 % interval", "n", "note"),
+        *((one.of, one.name, *one.texts, f"{one.n:,}", one.note) for one in figures),
+    ]
+    rows = [[visible(cell, 400) for cell in row] for row in cells]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map("{:{}{}}".format, row, "<<><><", widths)).rstrip() for row in rows)
 
 
 def usual_disagreement(apart: Floats, most: float) -> float:

@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -14,7 +15,13 @@ from hypothesis import strategies as st
 from recorded import codefeedback
 
 import jury_adapters.stats as package
-from jury_adapters.stats import Figure, Votes, figures_of, table
+from jury_adapters import ConfigurationError
+from jury_adapters.stats import Figure, Votes, table
+
+ANALYSES = [
+    getattr(package, name)
+    for name in ["pass_rate", "true_pass_rate", "raw_agreement", "alpha", "gwet_ac1", "alpha_of_scores", "effective_votes", "against_labels", "confidence_quality", "graded_agreement", "position_bias", "length_bias", "self_preference"]
+]  # fmt: skip
 
 CELLS = st.sampled_from(["yes", "no", True, None, 0.5, 3])
 BATCHES = st.integers(1, 3).flatmap(
@@ -35,6 +42,16 @@ def votes_of(batch):
     votes = Votes.from_rows(rows, human_labels=labels, ids=ids, confidences=sure)
     writers = np.array(["juror 1" if at % 2 else "other" for at in range(len(batch))], dtype=np.str_)
     return replace(votes, lengths=np.arange(len(batch), dtype=float), generators=writers)
+
+
+def figures_of(votes):
+    """Return all figures for which the batch has the data."""
+    found = []
+    for analysis in ANALYSES:
+        with suppress(ConfigurationError):
+            said = analysis(votes)
+            found += [said] if isinstance(said, Figure) else said
+    return [one for one in found if one.n]
 
 
 @settings(deadline=None, max_examples=25)
