@@ -19,9 +19,10 @@ from jury_adapters import ConfigurationError
 from jury_adapters.stats import Figure, Votes, table
 
 ANALYSES = [
-    getattr(package, name)
-    for name in ["pass_rate", "true_pass_rate", "raw_agreement", "alpha", "gwet_ac1", "alpha_of_scores", "effective_votes", "against_labels", "confidence_quality", "graded_agreement", "position_bias", "length_bias", "self_preference"]
-]  # fmt: skip
+    *(package.pass_rate, package.true_pass_rate, package.raw_agreement, package.alpha, package.gwet_ac1),
+    *(package.alpha_of_scores, package.effective_votes, package.against_labels, package.confidence_quality),
+    *(package.graded_agreement, package.position_bias, package.length_bias, package.self_preference),
+]
 
 CELLS = st.sampled_from(["yes", "no", True, None, 0.5, 3])
 BATCHES = st.integers(1, 3).flatmap(
