@@ -337,10 +337,13 @@ def zero_test(moves: Floats, groups: Ints) -> float:
 
 
 def student(t: float, sums: Floats) -> float:
-    """Return the two-sided p value of a t whose degrees of freedom are the effective number of sums, less 1."""
+    """Return the two-sided p value of a t whose degrees of freedom are the effective number of sums, less 1.
+
+    A t that is NaN, of sums that are all 0, is no evidence: p is 1.
+    """
     squares = (sums / (np.abs(sums).max(initial=0.0) or 1.0)) ** 2
     freedom = float(squares.sum() ** 2 / max(float((squares**2).sum()), _TINY)) - 1
-    return float(2 * special.stdtr(freedom, -abs(t))) if freedom > _TINY else 1.0
+    return float(2 * special.stdtr(freedom, -abs(np.nan_to_num(t)))) if freedom > _TINY else 1.0
 
 
 def sign_test(moves: Floats, groups: Ints) -> float:

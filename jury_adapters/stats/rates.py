@@ -361,7 +361,7 @@ def random_sample_test(labelled: Bools, holds: Bools, groups: Ints) -> float:
     size, labels, facts = sums_by_group(np.column_stack([np.ones(len(groups)), labelled, holds]), groups).T
     shares, excess = labels / size - (labels / size).mean(), facts - holds.mean() * size
     error = np.sqrt((shares @ shares) * (excess @ excess) / max(1, len(size) - 1))
-    between = student(float(np.nan_to_num(over(shares @ excess, error))), excess)
+    between = student(float(over(shares @ excess, error)), excess)
     return min(1.0, 2 * min(between, _within(labelled, holds, groups)))
 
 
