@@ -423,7 +423,7 @@ def _read_words(found: re.Match[str]) -> Iterator[_Number]:
     """Read number words; those of Chinese and Japanese, hundreds, and nineteen ninety are vague: known, and not new."""
     words = [_NUMBERS[word] for word in re.findall("[a-z]+", found[0].lower()) if word != "and"]
     vague = not words or words[0] >= 100 or any(10 <= a < 100 and 10 <= b < 100 for a, b in pairwise(words))
-    words = words or [int(unicodedata.numeric(char)) for char in found[0]]
+    words = words or [int(unicodedata.numeric(char, 2)) for char in found[0]]  # Unicode 14 does not know 两, 2
     digits = "".join(map(str, words)) if found["han"] and max(words) <= 9 else str(_value_of(words))
     value, unit = Decimal(digits), _unit_at(found.string, found.end(), "")
     more: tuple[_Value, ...] = (

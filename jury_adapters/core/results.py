@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
 from jury_adapters.core.case import Case, CaseLike, refuse_one
 from jury_adapters.core.files import check_regular, lines_of, replacement
@@ -276,12 +277,19 @@ def facts_of(case: Case | None, label: str, group: str) -> tuple[str | bool | fl
 
 def identity_of(case: Case, label: object = None, group: str | None = None) -> str:
     """Return a hash of a case with all that it has, and of its label and group, by which a results file knows it."""
-    said = f"{case.model_dump_json(exclude_defaults=True)}\n{label!r}\n{group!r}"
+    said = f"{_json_of(case)}\n{label!r}\n{group!r}"
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _bytes_of(result: Result) -> bytes:
-    return result.model_dump_json(exclude_defaults=True).encode() + b"\n"
+    return _json_of(result).encode() + b"\n"
+
+
+def _json_of(value: Case | Result) -> str:
+    try:
+        return value.model_dump_json(exclude_defaults=True)
+    except PydanticSerializationError as error:  # all values are JSON; pydantic turns a Ctrl-C into this
+        raise (KeyboardInterrupt if "KeyboardInterrupt" in str(error) else error) from None
 
 
 def _locked(path: Path) -> BinaryIO:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from math import inf, isfinite, isnan
 from typing import Annotated, Any, ClassVar, NoReturn, Self, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
-from pydantic_core import to_jsonable_python
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetPydanticSchema, ValidationError
+from pydantic_core import core_schema, to_jsonable_python
 
 from jury_adapters.core.text import visible
 
@@ -106,7 +106,11 @@ def _metadata(values: object) -> FrozenDict:
 
 
 Text = Annotated[str, BeforeValidator(clean)]
-Metadata = Annotated[Mapping[str, Any], PlainValidator(_metadata)]
+# Not by PlainValidator, with which pydantic calls Python for each value that it writes as JSON.
+Metadata = Annotated[
+    Mapping[str, Any],
+    GetPydanticSchema(lambda *_: core_schema.no_info_before_validator_function(_metadata, core_schema.any_schema())),
+]
 Share = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Amount = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 EMPTY = FrozenDict()

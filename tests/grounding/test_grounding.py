@@ -133,6 +133,7 @@ KNOWN = [
     ("Das Haus wurde von zwei Brüdern gebaut und steht am Fluss.", "Das Gebäude steht am Ufer. Es hat 2 Etagen."),
     ("Das Haus öffnet am 2. Oktober 2026.", "Es öffnet am 2026-10-02."),
     ("三千人住在东京。", "东京 3000 人。"),
+    ("两千人住在东京。", "东京 2000 人。"),
     ("يعيش في القاهرة عشرة", "10 في القاهرة"),
     ("السعر ١٢٫٥ يورو للشخص.", "السعر 12.5 يورو للشخص."),
     ("عدد السكان ١٬٢٥٠٬٠٠٠ نسمة.", "عدد السكان 1,250,000 نسمة."),
