@@ -8,7 +8,7 @@ import json
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
-from contextlib import aclosing, nullcontext
+from contextlib import aclosing
 from dataclasses import fields, is_dataclass
 from functools import partial
 from time import perf_counter
@@ -336,8 +336,11 @@ async def _ask(judge: Judge, case: Case, name: str) -> Judgment:
         if case.error is not None and not case.answer:
             judgment = failed_run(case.error)
         else:
-            async with nullcontext() if judge.timeout is None else limit:
+            if judge.timeout is None:
                 outcome = await _called(judge.assess, case)
+            else:
+                async with limit:
+                    outcome = await _called(judge.assess, case)
             if limit.expired() or _is_late(judge, started):  # it swallowed its cancellation, or held the loop up
                 raise TimeoutError
             judgment = _labelled(judge, to_judgment(outcome, judge.pass_mark))

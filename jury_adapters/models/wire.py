@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import aiohttp
+from multidict import CIMultiDict
 from pydantic_core import from_json, to_json
 from yarl import URL
 
@@ -37,11 +38,11 @@ class Wire:
         self._url = URL(str(client.base_url).rstrip("/") + path, encoded=True)
         self._tls = http.create_ssl_context() if self._url.scheme == "https" else True
         headers = {**client.auth_headers, **client.default_headers, "Accept-Encoding": "identity"}
-        self._headers = {  # no Omit, and not what the SDK says about itself
-            name: value
+        self._headers = CIMultiDict(  # no Omit, and not what the SDK says about itself
+            (name, value)
             for name, value in headers.items()
             if isinstance(value, str) and not name.lower().startswith("x-stainless")
-        }
+        )
 
     async def post(self, body: dict[str, Any]) -> bytes:
         """Send a body, and return the content of the answer. A redirect is not followed.
